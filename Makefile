@@ -1,0 +1,37 @@
+# `make demo` and `make test` need nothing but Python 3.11 or later, git and a package index.
+PYTHON ?= python3
+# What is tested: this folder, or a wheel that was built from it.
+PACKAGE ?= .
+PARTS = -p firstpage.core -p firstpage.readers -p firstpage.eval -p firstpage.scripts
+DEMO_QUERY = which item is chosen when the budget is too small
+
+.PHONY: demo test format bench results clean
+
+demo: .venv/installed
+	.venv/bin/python scripts/demo.py
+
+.venv/installed: pyproject.toml
+	$(PYTHON) -m venv .venv
+	.venv/bin/python -m pip install --quiet --editable '.[eval]'
+	touch $@
+
+# Installed as a user would have it, not editable, so that a forgotten folder or data file fails here.
+test:
+	rm -rf build
+	$(PYTHON) -m venv .venv-test
+	.venv-test/bin/python -m pip install --quiet --force-reinstall --no-deps '$(PACKAGE)'
+	.venv-test/bin/python -m pip install --quiet '$(PACKAGE)[dev]'
+	.venv-test/bin/ruff check .
+	.venv-test/bin/ruff format --check .
+	.venv-test/bin/mypy $(PARTS)
+	.venv-test/bin/python -m pytest
+
+format:
+	.venv-test/bin/ruff check --fix .
+	.venv-test/bin/ruff format .
+
+bench:
+	.venv-test/bin/python -m pytest tests/benchmarks --benchmark-only --benchmark-disable-gc
+
+clean:
+	rm -rf .venv .venv-test build dist out *.egg-info
