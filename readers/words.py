@@ -1,0 +1,26 @@
+"""Words, terms and keywords: how queries, paths and code are read by every lexical reader."""
+
+import re
+from functools import lru_cache
+
+WORD = re.compile(r"\w+")
+# Humps of an identifier: HTTPServer gives HTTP and Server; digits stay with what precedes them.
+_HUMP = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[^\WA-Z_]+|[A-Z]+[0-9]*|[0-9]+")
+
+
+def words(text: str) -> list[str]:
+    """The maximal runs of letters, digits and underscores, case kept, in order."""
+    return WORD.findall(text)
+
+
+@lru_cache(maxsize=1 << 18)
+def terms(word: str) -> tuple[str, ...]:
+    """What a word is indexed under: its parts at underscores and case, and itself, in lower case.
+
+    Example:
+        >>> terms("get_QuerySet")
+        ('get', 'query', 'set', 'get_queryset')
+    """
+    parts = [part.lower() for part in _HUMP.findall(word)]
+    whole = word.lower()
+    return tuple(dict.fromkeys((*parts, whole)))
