@@ -1,24 +1,5 @@
-"""Contracts, tool-answer forms, token costs, selection and git object access."""
+"""Contracts, tool-answer forms, token costs, selection, pages and git object access.
 
-from .costs import TokenCounter, token_counter
-from .errors import FirstpageError, InputError, MissingExtraError, RunError
-from .items import Item, Query
-from .selection import select, select_exact, select_greedy
-from .values import ValueFunction, evaluate, ranking
-
-__all__ = [
-    "FirstpageError",
-    "InputError",
-    "Item",
-    "MissingExtraError",
-    "Query",
-    "RunError",
-    "TokenCounter",
-    "ValueFunction",
-    "evaluate",
-    "ranking",
-    "select",
-    "select_exact",
-    "select_greedy",
-    "token_counter",
-]
+Import from the modules themselves, such as ``from firstpage.core.items import Item``: nothing is imported
+here, so that a command that needs no numbers does not wait for numpy.
+"""

@@ -8,6 +8,7 @@
 * ``hf:NAME``: a Hugging Face tokenizer, by a ``tokenizer.json``, a folder that holds one, or its hub name.
 """
 
+import logging
 from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol
@@ -134,6 +135,7 @@ def _hugging_face(name: str) -> Callable[[str], int]:
         from tokenizers import Tokenizer
     except ImportError:
         raise MissingExtraError("counting with a Hugging Face tokenizer", "tokens") from None
+    logging.getLogger("huggingface_hub").setLevel(logging.ERROR)  # it reports every retry
     path = Path(name)
     path = path / "tokenizer.json" if path.is_dir() else path
     try:

@@ -6,12 +6,13 @@ the table, and to list all names.
 """
 
 from collections.abc import Callable, Mapping
-from difflib import get_close_matches
 from importlib import import_module
-from importlib.metadata import EntryPoint, entry_points
-from typing import Generic, TypeVar, cast
+from typing import TYPE_CHECKING, Generic, TypeVar, cast
 
 from .errors import InputError, RunError
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 T = TypeVar("T")
 
@@ -57,7 +58,7 @@ class Registry(Generic[T]):
         found = next((point.dist for point in self._entry_points() if point.name == name), None)
         return found.name if found else "unknown"
 
-    def _load(self, point: EntryPoint) -> T:
+    def _load(self, point: "EntryPoint") -> T:
         try:
             return cast("Callable[[], T]", point.load())()
         except Exception as error:  # a third party's code may raise anything
@@ -66,9 +67,13 @@ class Registry(Generic[T]):
                 f"'{point.dist.name if point.dist else point.value}' cannot be loaded: {error}"
             ) from error
 
-    def _entry_points(self) -> list[EntryPoint]:
+    def _entry_points(self) -> "list[EntryPoint]":
+        from importlib.metadata import entry_points
+
         return sorted(entry_points(group=self.group), key=lambda point: (point.name, point.value))
 
     def _suggestion(self, name: str) -> str:
-        near = get_close_matches(name, self.names(), n=1)
+        from difflib import get_close_matches
+
+        near = get_close_matches(name.lower(), self.names(), n=1)
         return f"did you mean '{near[0]}'?" if near else f"there are {', '.join(self.names())}"

@@ -25,7 +25,7 @@ class Root:
     def __init__(self, folder: str | Path) -> None:
         if not Path(folder).is_dir():
             raise InputError(f"--root must name a folder, and '{folder}' is none")
-        self._folder = os.path.realpath(folder)
+        self._folder = Path(folder).resolve()
 
     def fill(self, item: Item) -> Item:
         """The item with its file's body as content, read at first use; unchanged where it has no path."""
@@ -39,12 +39,12 @@ class Root:
         Links are followed as long as they end inside the folder.
         """
         try:
-            real = os.path.realpath(os.path.join(self._folder, path))
-            if os.path.commonpath([real, self._folder]) != self._folder:
+            real = (self._folder / path).resolve()
+            if not real.is_relative_to(self._folder):
                 return None
             # What is opened is the path just checked: neither a link put there since nor a pipe to hang on.
             handle = os.open(real, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
-        except (OSError, ValueError):  # ValueError: a NUL in the path, or another drive
+        except (OSError, ValueError, RuntimeError):  # a NUL in the path; a link that leads to itself
             return None
         if not stat.S_ISREG(os.fstat(handle).st_mode):
             os.close(handle)

@@ -67,19 +67,23 @@ def select_greedy(values: ArrayLike, costs: ArrayLike, budget: int) -> NDArray[n
 def select_exact(values: ArrayLike, costs: ArrayLike, budget: int) -> NDArray[np.intp]:
     """The choice of the greatest total value, by dynamic programming over the budget.
 
-    An item is taken only where that raises the total, so that of two equal choices the one whose items
-    the tool listed first is returned. Takes ``n * budget`` steps of numpy and ``n * budget`` bytes.
+    An item is taken only where that raises the total by more than rounding, so that of equal choices the
+    one whose items the tool listed first is returned. Takes ``n * budget`` steps of numpy and
+    ``n * budget`` bytes.
 
     Args, returns and errors are those of `select`.
     """
     value, cost, worth_taking = _checked(values, costs, budget)
-    budget = min(budget, int(cost[worth_taking].sum()))
+    if int(cost[worth_taking].sum()) <= budget:
+        return worth_taking
+    # Sums of the same values in another order differ in their last bits: 0.1 + 0.2 is no better than 0.3.
+    rounding = worth_taking.size**2 * np.finfo(np.float64).eps
     best = np.zeros(budget + 1)
     taken = np.zeros((worth_taking.size, budget + 1), dtype=np.bool_)
     for row, item in enumerate(worth_taking):
         price = int(cost[item])
         with_item = best[: budget + 1 - price] + value[item]
-        better = with_item > best[price:]
+        better = with_item > best[price:] + rounding
         taken[row, price:] = better
         best[price:] = np.where(better, with_item, best[price:])
     chosen: list[int] = []
@@ -94,11 +98,17 @@ def select_exact(values: ArrayLike, costs: ArrayLike, budget: int) -> NDArray[np
 def _checked(
     values: ArrayLike, costs: ArrayLike, budget: int
 ) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.intp]]:
-    """Values, costs, and the positions of the items that have a value and fit the budget alone."""
+    """Values, costs, and the positions of the items that have a value and fit the budget alone.
+
+    The values are relative to the greatest of those, and zero for all other items.
+    """
     value = np.asarray(values, dtype=np.float64)
     cost = np.asarray(costs, dtype=np.int64)
     if value.ndim != 1 or value.shape != cost.shape:
         raise InputError(f"values of shape {value.shape} need costs of the same shape, not {cost.shape}")
     if budget < 0 or (cost < 0).any():
         raise InputError("the budget and all costs must be at least 0 tokens")
-    return value, cost, np.flatnonzero((value > 0) & (cost <= budget))
+    value = np.where(cost <= budget, value, 0)
+    if value.any():
+        value = value / value.max()  # so that no sum overflows
+    return value, cost, np.flatnonzero(value > 0)

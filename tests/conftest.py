@@ -6,6 +6,11 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# A slow machine is no fault. In CI each run tries the same examples, so that a red one can be repeated.
+settings.register_profile("firstpage", deadline=None, derandomize=bool(os.environ.get("CI")))
+settings.load_profile("firstpage")
 
 Files = Mapping[str, str | bytes | None]
 
@@ -70,3 +75,16 @@ def data() -> Path:
     if not (named := os.environ.get("FIRSTPAGE_DATA")):
         pytest.skip("FIRSTPAGE_DATA is not set; it names the folder with swebench/ and reference/")
     return Path(named)
+
+
+@pytest.fixture(scope="session")
+def tokenizer_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small byte-level BPE tokenizer, trained here."""
+    tokenizers = pytest.importorskip("tokenizers")
+    tokenizer = tokenizers.ByteLevelBPETokenizer()
+    tokenizer.train_from_iterator(
+        ["src/module_1.py page of items shown left firstpage budget " * 20], vocab_size=400
+    )
+    path = tmp_path_factory.mktemp("tokenizer") / "tokenizer.json"
+    tokenizer.save(str(path))
+    return path
