@@ -94,7 +94,9 @@ def test_a_kill_at_any_moment_leaves_a_usable_cache(repository, tmp_path):
     files = {f"m{n}.py": " ".join(f"word_{n}_{i}" for i in range(300)) for n in range(1500)}
     commit = repository.commit("many", files)
     script = (
-        "import sys\nfrom firstpage.core.git import GitStore\nfrom firstpage.readers.blob_index import BlobIndex\n"
+        "import sys\n"
+        "from firstpage.core.git import GitStore\n"
+        "from firstpage.readers.blob_index import BlobIndex\n"
         "BlobIndex(GitStore(sys.argv[1])).corpus(sys.argv[2], ('.py',), lambda *_: print('step', flush=True))"
     )
     for steps in (1, 3, 4):

@@ -1,0 +1,37 @@
+"""Everything that scores, locates or generates candidates.
+
+Example:
+    >>> from firstpage.core.items import Item, Query
+    >>> from firstpage.readers import value_functions
+    >>> function = value_functions.create("priority_kw")
+    >>> items = [Item("1", "docs/index.md"), Item("2", "src/cache.py")]
+    >>> function.values(Query("the cache is stale"), items).tolist()
+    [0.0, 0.7071067811865475]
+"""
+
+from typing import TYPE_CHECKING
+
+from ..core.registry import Registry
+
+if TYPE_CHECKING:
+    from ..core.values import ValueFunction
+
+# The default of every command, until a learned ranker ships.
+DEFAULT = "hybrid"
+
+value_functions: "Registry[ValueFunction]" = Registry(
+    "firstpage.value_functions",
+    "value function",
+    {
+        "fifo": "firstpage.readers.order:Fifo",
+        "random": "firstpage.readers.order:Random",
+        "reversed": "firstpage.readers.order:Reversed",
+        "priority_kw": "firstpage.readers.keyword:PriorityKw",
+        "priority_kw_plus": "firstpage.readers.keyword:PriorityKwPlus",
+        "priority_all": "firstpage.readers.keyword:PriorityAll",
+        "bm25": "firstpage.readers.bm25:BM25",
+        "hybrid": "firstpage.readers.hybrid:Hybrid",
+    },
+)
+
+__all__ = ["DEFAULT", "value_functions"]

@@ -1,0 +1,113 @@
+"""Candidate generators: which files of a commit a query may be about.
+
+A generator ranks or filters the files of a `Corpus`, which already knows the words of every file; no file
+is read to generate candidates.
+"""
+
+from collections.abc import Sequence
+from functools import reduce
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core.items import Item, Query
+from ..core.registry import Registry
+from ..core.values import ranking
+from .blob_index import Corpus
+from .corpus_ranking import rank
+from .keywords import keywords
+
+LIMIT = 50  # candidates of one generator, as in the paper
+
+
+class CandidateGenerator(Protocol):
+    """Proposes files of a commit.
+
+    Attributes:
+        name: as registered.
+    """
+
+    name: str
+
+    def candidates(self, corpus: Corpus, query: Query, limit: int = LIMIT) -> NDArray[np.intp]:
+        """Positions in ``corpus.files``, at most ``limit``, none twice, in the generator's order."""
+        ...
+
+
+class Grep:
+    """Fixed-string search for the query's keywords, as in the first-chunk paper (section 4.1).
+
+    The files that hold all of the first three keywords, those left out that no file holds; else the same
+    of the first two; else the files that hold any of the ten, keyword by keyword; else all files.
+    """
+
+    name = "grep"
+
+    def candidates(self, corpus: Corpus, query: Query, limit: int = LIMIT) -> NDArray[np.intp]:
+        """Positions in tree order, or by keyword and then in tree order; cut at ``limit``."""
+        lists = [corpus.containing(keyword) for keyword in keywords(query)]
+        found = _common(lists[:3])
+        if not found.size:
+            found = _common(lists[:2])
+        if not found.size:
+            found = np.array(list(dict.fromkeys(place for one in lists for place in one.tolist())), np.intp)
+        if not found.size:
+            found = np.arange(len(corpus.files))
+        return found[:limit]
+
+
+class RankedCorpus:
+    """The best files by BM25 over contents and paths, test files demoted."""
+
+    name = "bm25"
+
+    def candidates(self, corpus: Corpus, query: Query, limit: int = LIMIT) -> NDArray[np.intp]:
+        """Positions by falling score; files without any word of the query are left out."""
+        scores = rank(corpus, query)
+        best = ranking(scores)[:limit]
+        return best[scores[best] > 0]
+
+
+class Union:
+    """What BM25 finds, then what grep finds beyond it: up to twice ``limit`` candidates."""
+
+    name = "union"
+
+    def candidates(self, corpus: Corpus, query: Query, limit: int = LIMIT) -> NDArray[np.intp]:
+        """Positions, those of BM25 first."""
+        ranked = RankedCorpus().candidates(corpus, query, limit)
+        found = Grep().candidates(corpus, query, limit)
+        return np.concatenate([ranked, found[~np.isin(found, ranked)]])
+
+
+candidate_generators: Registry[CandidateGenerator] = Registry(
+    "firstpage.candidate_generators",
+    "candidate generator",
+    {
+        "grep": "firstpage.readers.candidates:Grep",
+        "bm25": "firstpage.readers.candidates:RankedCorpus",
+        "union": "firstpage.readers.candidates:Union",
+    },
+)
+
+
+def candidate_items(corpus: Corpus, places: Sequence[int] | NDArray[np.intp]) -> list[Item]:
+    """Items for files of a commit: the path is shown, the body is read from the store when it is scored."""
+    return [_item(corpus, int(place)) for place in places]
+
+
+def _item(corpus: Corpus, place: int) -> Item:
+    file = corpus.files[place]
+
+    def body() -> str | None:
+        content = corpus.index.store.content(file.blob)
+        return None if content is None else content.decode("utf-8", "replace")
+
+    return Item(file.path, file.path, body, {"path": file.path, "blob": file.blob})
+
+
+def _common(lists: Sequence[NDArray[np.intp]]) -> NDArray[np.intp]:
+    """What all lists that are not empty share, in tree order."""
+    filled = [one for one in lists if one.size]
+    return reduce(np.intersect1d, filled) if filled else np.zeros(0, dtype=np.intp)
