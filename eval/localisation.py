@@ -1,0 +1,183 @@
+"""One task of a localisation benchmark: candidates, their ranking, and the pages made of them.
+
+Both benchmarks use it: ``bench locate`` on tasks in SWE-bench's format, ``bench history`` on the commits
+of a repository of your own. A task sees the files of its base commit and nothing newer.
+"""
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core.costs import row_cost
+from ..core.errors import FirstpageError
+from ..core.git import GitStore
+from ..core.items import Item, Query
+from ..core.pages import first_page
+from ..core.values import evaluate, ranking
+from ..readers import value_functions
+from ..readers.blob_index import BlobIndex, Corpus
+from ..readers.candidates import candidate_generators, candidate_items
+from .tasks import Task
+
+BUDGETS = (1000, 2000, 4000, 8000)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is measured on every task.
+
+    Args:
+        generators: names of candidate generators.
+        functions: names of value functions.
+        budgets: tokens of a page; a row costs what it does in the first-chunk paper.
+        suffixes: endings of the files that make the corpus.
+    """
+
+    generators: Sequence[str]
+    functions: Sequence[str]
+    budgets: Sequence[int]
+    suffixes: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One ranking of one task's candidates.
+
+    Args:
+        task: name of the task.
+        repo: its repository.
+        generator: where the candidates came from.
+        function: what ranked them.
+        files: in the corpus.
+        candidates: how many were generated.
+        gold: how many gold files the task has.
+        ranks: of the gold files among the ranked candidates, from 1, ascending; those not among them
+            are left out.
+        on_page: gold files on the page of each budget.
+        seconds: that the value function took, the reading of bodies not counted.
+        first: the path ranked first; empty without candidates.
+        error: why the task could not be measured, which counts as a miss; empty as a rule.
+    """
+
+    task: str
+    repo: str
+    generator: str
+    function: str
+    files: int
+    candidates: int
+    gold: int
+    ranks: tuple[int, ...]
+    on_page: tuple[int, ...]
+    seconds: float
+    first: str
+    error: str = ""
+
+
+def measure(task: Task, corpus: Corpus, plan: Plan) -> list[Cell]:
+    """All cells of one task: generators x value functions."""
+    query = Query(task.query)
+    made: dict[int, Item] = {}  # a body is read once, whichever generator finds the file
+    cells = []
+    for generator in plan.generators:
+        places = candidate_generators.create(generator).candidates(corpus, query).tolist()
+        for place in places:
+            if place not in made:
+                made[place] = candidate_items(corpus, [place])[0]
+        items = [made[place] for place in places]
+        for item in items:
+            _ = item.content
+        for name in plan.functions:
+            started = time.perf_counter()
+            values = evaluate(value_functions.create(name), query, items)
+            seconds = time.perf_counter() - started
+            ranks, on_page = outcome(items, values, task.gold, plan.budgets)
+            first = items[int(ranking(values)[0])].id if items else ""
+            cells.append(
+                Cell(
+                    task.instance_id, task.repo, generator, name, len(corpus.files), len(items),
+                    len(task.gold), ranks, on_page, seconds, first,
+                )
+            )  # fmt: skip
+    return cells
+
+
+def outcome(
+    items: Sequence[Item], values: NDArray[np.float64], gold: Sequence[str], budgets: Sequence[int]
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Where the gold is: its ranks among the items, and how much of it is on a page of each budget.
+
+    Example:
+        >>> items = [Item("a.py", "a.py"), Item("b.py", "b.py")]
+        >>> outcome(items, np.array([0.1, 0.9]), ["a.py"], [31, 70])
+        ((2,), (0, 1))
+    """
+    wanted = set(gold)
+    order = ranking(values)
+    ranks = tuple(rank for rank, place in enumerate(order, 1) if items[place].id in wanted)
+    costs = np.array([row_cost(item.text) for item in items], dtype=np.int64)
+    pages = (first_page(values, costs, budget) for budget in budgets)
+    return ranks, tuple(sum(items[place].id in wanted for place in page) for page in pages)
+
+
+def run(
+    tasks: Sequence[Task], repositories: Mapping[str, Path], plan: Plan, jobs: int = 1
+) -> Iterator[tuple[Task, list[Cell]]]:
+    """Measures all tasks, those of one repository in one process.
+
+    Args:
+        tasks: in any order; they come back as they are done.
+        repositories: the git directory of each repository that a task names.
+        plan: what is measured.
+        jobs: processes.
+
+    Yields:
+        A task and its cells.
+    """
+    batches = _batches(tasks, jobs)
+    if jobs == 1:
+        for batch in batches:
+            yield from _measure_all(batch, repositories[batch[0].repo], plan)
+        return
+    with ProcessPoolExecutor(jobs) as pool:
+        waiting = [pool.submit(_batch, batch, repositories[batch[0].repo], plan) for batch in batches]
+        for done in as_completed(waiting):
+            yield from done.result()
+
+
+def _batches(tasks: Sequence[Task], jobs: int) -> list[list[Task]]:
+    """Tasks by repository, in batches small enough to keep all processes busy to the end."""
+    by_repository: dict[str, list[Task]] = {}
+    for task in tasks:
+        by_repository.setdefault(task.repo, []).append(task)
+    size = max(1, min(20, len(tasks) // (4 * jobs)))
+    return [of[start : start + size] for of in by_repository.values() for start in range(0, len(of), size)]
+
+
+def _batch(tasks: Sequence[Task], store: Path, plan: Plan) -> list[tuple[Task, list[Cell]]]:
+    return list(_measure_all(tasks, store, plan))
+
+
+def _measure_all(tasks: Sequence[Task], store: Path, plan: Plan) -> Iterator[tuple[Task, list[Cell]]]:
+    with GitStore(store) as opened, closing(BlobIndex(opened)) as blobs:
+        for task in tasks:
+            try:
+                yield task, measure(task, blobs.corpus(task.base_commit, plan.suffixes), plan)
+            except FirstpageError as error:
+                yield task, _missed(task, plan, str(error))
+
+
+def _missed(task: Task, plan: Plan, error: str) -> list[Cell]:
+    nothing = (0,) * len(plan.budgets)
+    return [
+        Cell(
+            task.instance_id, task.repo, generator, name, 0, 0, len(task.gold), (), nothing, 0.0, "", error
+        )
+        for generator in plan.generators
+        for name in plan.functions
+    ]  # fmt: skip
