@@ -33,7 +33,8 @@ class Item:
             is called once, at first use, and returns a string or None.
         metadata: what a parser or candidate generator knows of it. Known keys: ``path`` (of the file it
             stands for), ``line`` (first line number), ``within`` (texts that must precede it on a page,
-            outermost first, such as the file header of a diff's hunk).
+            outermost first, such as the file header of a diff's hunk), ``gap`` (the lines that part it from
+            the item before).
 
     Example:
         >>> item = Item("1", "django/db/models/query.py", content=lambda: "class QuerySet: ...")

@@ -1,0 +1,67 @@
+"""File names, one a line or each with a NUL: ``rg -l``, ``grep -rl``, ``find``, ``git ls-files``.
+
+An item is a name exactly as written; its ``path`` is what the name means. A first line that ends in a
+colon or counts files (``Found 3 files``) is the header, a last line in parentheses the footer. Not
+significant: a missing last NUL, which is added.
+"""
+
+import re
+from collections.abc import Sequence
+
+from ..items import Item
+from ._names import has_extension, is_file_like, is_name_like, lookup_path
+from ._text import read_lines
+from .answer import LinesAnswer
+
+_HEADER = re.compile(r".*:|(?:found )?\d+ (?:file|path|result|match)(?:s|es)?\b.*", re.IGNORECASE)
+_FOOTER = re.compile(r"\(.*\)")
+
+
+class PathsAnswer(LinesAnswer):
+    """Names of files."""
+
+    form = "paths"
+
+
+def parse_paths(text: str) -> PathsAnswer:
+    """The names in ``text``, which is split at NUL if it has one that no line's end follows."""
+    nul_separated = "\0" in text and (text.endswith("\0") or "\n" not in text)
+    read = read_lines(text, "\0" if nul_separated else None)
+    start, end = (0, len(read.lines)) if nul_separated else _inner(read.lines)
+    items: list[Item] = []
+    after = start
+    for place in range(start, end):
+        name = read.lines[place]
+        if name if nul_separated else name.strip():
+            metadata = {"path": lookup_path(name), "gap": read.joined(after, place)}
+            items.append(Item(str(len(items) + 1), name, metadata=metadata))
+            after = place + 1
+    header, footer = read.joined(0, start), read.joined(end, len(read.lines))
+    return PathsAnswer(items, header, footer, read.separator, read.terminated or nul_separated)
+
+
+def looks_like_paths(sample: str) -> bool:
+    """Whether nearly all lines could be names of files and a quarter of them surely are."""
+    texts = [item.text for item in parse_paths(sample).items]
+    sure = sum(map(is_file_like, texts))
+    likely = sum(is_file_like(text) or is_name_like(text) or has_extension(text) for text in texts)
+    return sure > 0 and len(texts) <= 4 * sure and 20 * likely >= 19 * len(texts)
+
+
+def _inner(lines: Sequence[str]) -> tuple[int, int]:
+    """Where the names start and end between the header and the footer."""
+    start, end = _trimmed(lines, 0, len(lines))
+    if start < end and _HEADER.fullmatch(lines[start]):
+        start += 1
+    if start < end and _FOOTER.fullmatch(lines[end - 1]):
+        end -= 1
+    return _trimmed(lines, start, end)
+
+
+def _trimmed(lines: Sequence[str], start: int, end: int) -> tuple[int, int]:
+    """The same without the blank lines at both ends."""
+    while start < end and not lines[start].strip():
+        start += 1
+    while start < end and not lines[end - 1].strip():
+        end -= 1
+    return start, end
