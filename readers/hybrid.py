@@ -3,28 +3,16 @@
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..core.items import Item, Query
 from .bm25 import Postings, postings
-from .mentions import PathFinder, name_weights, term_weights
-from .testfiles import demotion
+from .mentions import CODE, TITLE, PathFinder, name_weights, term_weights
+from .testfiles import demoted
 from .words import terms, words
-
-# Chosen on the 225 development tasks, where they give p1 72.9; with one of them changed:
-#   K1           1.2: 69   2: 72     6: 73     8: 73     12: 73    16: 71
-#   DEFINITIONS  0: 68     0.1: 71   0.2: 72   0.4: 72   0.5: 70
-#   PATH         0: 68     0.1: 69   0.2: 72   0.4: 72   0.5: 71
-#   NAMED        0: 71     0.25: 72  0.75: 73  1: 73
-#   FRAMES       0: 69     0.5: 71   0.75: 72  1.5: 72   2: 72
-# Chosen for each repository on the five others alone, they give 69.
-K1 = 4.0  # above the usual 1.2: that code repeats a name says more than that prose repeats a word
-DEFINITIONS = 0.3
-PATH = 0.3
-NAMED = 0.5
-FRAMES = 1.0
 
 _DEFINED = re.compile(
     r"^[ \t]*(?:(?:async|export|default|public|private|protected|static|abstract|final|pub|unsafe)[ \t]+)*"
@@ -33,10 +21,46 @@ _DEFINED = re.compile(
 )
 
 
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """The constants of `Hybrid`, chosen on the development tasks: ``eval/results/hybrid_dev/table.md``.
+
+    Args:
+        k1: of BM25 over contents; above the usual 1.2, as that code repeats a name says more than that prose
+            repeats a word.
+        definitions: of the names that a file defines; BM25 over contents weighs 1.
+        path: of BM25 over paths.
+        named: of being named by the query.
+        frames: of standing in its traceback.
+        title: what a term of the query's title weighs more.
+        code: what a term of its code weighs, as a part of what it would in prose.
+        test: what is left of the value of a test.
+        beside: what is left of the value of a file beside the product.
+    """
+
+    k1: float = 4.0
+    definitions: float = 0.3
+    path: float = 0.3
+    named: float = 0.5
+    frames: float = 1.0
+    title: float = TITLE
+    code: float = CODE
+    test: float = 0.1
+    beside: float = 0.5
+
+
+WEIGHTS = Weights()
+
+Signals = Mapping[str, NDArray[np.float64]]
+
+
 class Hybrid:
     """BM25 over contents, defined names and paths, plus the files that the query names; tests demoted."""
 
     name = "hybrid"
+
+    def __init__(self, weights: Weights = WEIGHTS) -> None:
+        self.weights = weights
 
     def values(self, query: Query, items: Sequence[Item]) -> NDArray[np.float64]:
         """Each signal as a part of its best value, weighted and summed.
@@ -44,21 +68,35 @@ class Hybrid:
         Returns:
             Shape ``(len(items),)``, >= 0; 0 for an item that shares nothing with the query.
         """
-        weights = term_weights(query)
+        weights = self.weights
+        return weighted(Evidence(query, items).signals(weights.k1, weights.title, weights.code), weights)
+
+
+class Evidence:
+    """What items and a query have in common, before any weight: found once, it can be weighed many times."""
+
+    def __init__(self, query: Query, items: Sequence[Item]) -> None:
         bodies = [item.content or item.text for item in items]
-        paths = [item.path or "" for item in items]
         defined = (list(dict.fromkeys(_DEFINED.findall(body))) for body in bodies)
-        value = (
-            relative(_postings(weights, bodies).scores(k1=K1))
-            # With k1 = 0 how often does not count: the sum of the idf of the names that it defines.
-            + DEFINITIONS * relative(postings(name_weights(query), defined).scores(k1=0))
-            + by_path(query, weights, paths)
-        )
-        return value * demotion(query, paths)
+        self._query = query
+        self._paths = [item.path or "" for item in items]
+        self._contents = _postings(term_weights(query), bodies)
+        # With k1 = 0 how often does not count: the sum of the idf of the names that it defines.
+        self._definitions = relative(postings(name_weights(query), defined).scores(k1=0))
+
+    def signals(self, k1: float, title: float, code: float) -> Signals:
+        """What `weighted` takes; the arguments are those of the `Weights` that shape single signals."""
+        terms = term_weights(self._query, title, code)
+        contents = replace(self._contents, weights=np.array(list(terms.values()), dtype=np.float64))
+        return {
+            "contents": relative(contents.scores(k1=k1)),
+            "definitions": self._definitions,
+            **path_signals(self._query, terms, self._paths),
+        }
 
 
-def by_path(query: Query, weights: Mapping[str, float], paths: Sequence[str]) -> NDArray[np.float64]:
-    """What paths alone are worth: BM25 of their terms, and whether the query names them.
+def path_signals(query: Query, weights: Mapping[str, float], paths: Sequence[str]) -> Signals:
+    """What paths alone say: BM25 of their terms, whether the query names them, whether they are demoted.
 
     Args:
         query: the query.
@@ -66,15 +104,27 @@ def by_path(query: Query, weights: Mapping[str, float], paths: Sequence[str]) ->
         paths: without an ending they are read as they are; an empty one is worth nothing.
 
     Returns:
-        Shape ``(len(paths),)``, >= 0.
+        ``path``, ``named``, ``frames``, ``test`` and ``beside``: shape ``(len(paths),)`` each, from 0 to 1.
     """
     finder = PathFinder(paths)
     listed = ([term for word in words(_stem(path)) for term in terms(word)] for path in paths)
-    return (
-        PATH * relative(postings(weights, listed).scores())
-        + NAMED * finder.named(query.text)
-        + FRAMES * finder.frames(query.text)
+    test, beside = demoted(query, paths)
+    return {
+        "path": relative(postings(weights, listed).scores()),
+        "named": finder.named(query.text),
+        "frames": finder.frames(query.text),
+        "test": test.astype(np.float64),
+        "beside": beside.astype(np.float64),
+    }
+
+
+def weighted(signals: Signals, weights: Weights) -> NDArray[np.float64]:
+    """The values that signals amount to; names that are defined may be unknown."""
+    by_path = (
+        weights.path * signals["path"] + weights.named * signals["named"] + weights.frames * signals["frames"]
     )
+    value = signals["contents"] + weights.definitions * signals.get("definitions", 0.0) + by_path
+    return value * weights.test ** signals["test"] * weights.beside ** signals["beside"]
 
 
 def relative(scores: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 from ..core.items import Query
 from .words import terms, words
 
-# A term of the title weighs this much more; one of the code this part of what it would in prose. On the
-# development set (the whole sum of `hybrid`) a title of 0 / 1 / 2 / 3 gives p1 68 / 71 / 73 / 73, code at
-# 0 / 0.25 / 0.5 / 1 gives 73 / 73 / 73 / 68.
+# A term of the title weighs this much more; one of the code this part of what it would in prose. Chosen with
+# the weights of `hybrid` on the development tasks: eval/results/hybrid_dev/table.md.
 TITLE = 2.0
 CODE = 0.5
 
@@ -25,7 +24,7 @@ _PATH = re.compile(r"[\w./\\+-]+")
 _FRAME = re.compile(r'File "([^"\n]+)", line \d+|^[ >]*([^\s:"\'()<>]+\.\w+):\d+:', re.MULTILINE)
 
 
-def term_weights(query: Query) -> dict[str, float]:
+def term_weights(query: Query, title: float = TITLE, code: float = CODE) -> dict[str, float]:
     """The weight of each term of a query.
 
     Prose and code saturate apart, as log2(1 + count), so that a long log or a name that is repeated does
@@ -36,14 +35,14 @@ def term_weights(query: Query) -> dict[str, float]:
         {'cache': 3.0, 'is': 3.0, 'stale': 3.0}
     """
     text = _COMMENT.sub(" ", query.text)
-    title = _counted(query.title)
-    prose = _counted(_HEADING.sub(" ", _CODE.sub(" ", text)))
-    code = _counted(" ".join(found.group() for found in _CODE.finditer(text)))
+    in_title = _counted(query.title)
+    in_prose = _counted(_HEADING.sub(" ", _CODE.sub(" ", text)))
+    in_code = _counted(" ".join(found.group() for found in _CODE.finditer(text)))
     return {
-        term: TITLE * (term in title)
-        + float(np.log2(1 + prose[term]))
-        + CODE * float(np.log2(1 + code[term]))
-        for term in dict.fromkeys((*title, *prose, *code))
+        term: title * (term in in_title)
+        + float(np.log2(1 + in_prose[term]))
+        + code * float(np.log2(1 + in_code[term]))
+        for term in dict.fromkeys((*in_title, *in_prose, *in_code))
     }
 
 

@@ -1,7 +1,8 @@
 """Which files are tests or stand beside the product, and when a query wants them all the same.
 
 A fix seldom lies in a test, an example, a page of documentation or the build's own files, yet these repeat
-the words of an issue more often than the code it is about. Their values are therefore taken at a fraction.
+the words of an issue more often than the code it is about. `hybrid` therefore leaves a fraction of their
+values.
 """
 
 import re
@@ -12,11 +13,6 @@ from numpy.typing import NDArray
 
 from ..core.items import Query
 from .mentions import PathFinder
-
-# What is left of the value of a test, and of a file beside the product. On the development set p1 is the
-# same for TEST from 0.01 to 0.3 and for BESIDE from 0.1 to 0.5; without them it falls by 4.5 and 0.9.
-TEST = 0.1
-BESIDE = 0.5
 
 _TEST_FOLDERS = {"tests", "__tests__", "__mocks__", "testdata", "test_data", "unittests", "e2e"}
 # Only at the root or right below src: inside a package they may be its product, a client for tests say.
@@ -88,21 +84,16 @@ def asks_for_tests(query: Query) -> bool:
     return bool(_ASKS.search(query.title[:300]))
 
 
-def demotion(query: Query, paths: Sequence[str]) -> NDArray[np.float64]:
-    """What is left of the value of each path: ``TEST``, ``BESIDE`` or all of it.
+def demoted(query: Query, paths: Sequence[str]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Which paths are to count less: as tests, and as files beside the product; no path is both.
 
-    A query whose title asks for tests, or names a test file, lifts the demotion of all tests, or of that
-    one. What the rest of a query names counts not: a traceback that starts in a test seldom ends there.
+    A query whose title asks for tests, or names a file, lifts the demotion of all tests, or of that file.
+    What the rest of a query names counts not: a traceback that starts in a test seldom ends there.
 
     Returns:
-        Shape ``(len(paths),)``, above 0, at most 1.
+        Tests and files beside, shape ``(len(paths),)`` each.
     """
-    test = 1.0 if asks_for_tests(query) else TEST
     named = PathFinder(paths).named(query.title[:300]) == 1
-    return np.array(
-        [
-            1.0 if name else test if is_test(path) else BESIDE if is_beside(path) else 1.0
-            for path, name in zip(paths, named, strict=True)
-        ],
-        dtype=np.float64,
-    )
+    tests = np.array([is_test(path) for path in paths], dtype=np.bool_)
+    beside = np.array([is_beside(path) for path in paths], dtype=np.bool_) & ~tests & ~named
+    return tests & ~named & (not asks_for_tests(query)), beside

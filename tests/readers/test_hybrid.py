@@ -5,15 +5,15 @@ import numpy as np
 import pytest
 from firstpage.core.items import Item, Query
 from firstpage.core.values import ValueFunction, evaluate, ranking
-from firstpage.readers.hybrid import Hybrid
+from firstpage.readers.hybrid import Evidence, Hybrid, Weights, weighted
 
 
 def file(path, content="pass\n"):
     return Item(path, path, content, {"path": path})
 
 
-def best(query, items):
-    return items[int(ranking(evaluate(Hybrid(), Query(query), items))[0])].id
+def best(query, items, **weights):
+    return items[int(ranking(evaluate(Hybrid(Weights(**weights)), Query(query), items))[0])].id
 
 
 def test_it_is_a_value_function():
@@ -74,6 +74,46 @@ def test_a_test_comes_after_the_code_it_tests():
 def test_a_query_that_asks_for_tests_gets_them():
     items = [file("pkg/cache.py", "stale"), file("tests/test_cache.py", "cache stale purge test")]
     assert best("Add a test for the purge of the stale cache", items) == "tests/test_cache.py"
+
+
+@pytest.mark.parametrize(
+    ("weights", "query", "contents"),
+    [
+        ({"definitions": 0}, "purge", {"a.py": "purge purge", "b.py": "def purge(): ..."}),
+        ({"path": 0}, "stale cache", {"pkg/query.py": "stale", "pkg/cache.py": ""}),
+        ({"path": 0, "named": 0}, "stale\nsee b/x.py", {"a/x.py": "stale", "b/x.py": ""}),
+        (
+            {"path": 0, "named": 0, "frames": 0},
+            'stale\nFile "b/x.py", line 1',
+            {"a.py": "stale", "b/x.py": ""},
+        ),
+        ({"title": 0}, "stale\ncache", {"a.py": "cache cache", "b.py": "stale"}),
+        ({"code": 4}, "stale\n```\ncache\n```", {"a.py": "cache", "b.py": "stale"}),
+        (
+            {"test": 1},
+            "purge the stale cache",
+            {"tests/x.py": "cache stale purge", "pkg/x.py": "cache stale"},
+        ),
+        ({"beside": 1}, "purge the stale cache", {"docs/x.py": "cache stale purge", "pkg/x.py": "stale"}),
+        ({"k1": 0}, "stale cache", {"a.py": "stale cache", "b.py": "stale stale stale stale x"}),
+    ],
+)
+def test_each_weight_counts(weights, query, contents):
+    items = [file(path, content) for path, content in contents.items()]
+    assert best(query, items, **weights) == items[0].id
+
+
+def test_signals_are_found_once_and_weighed_with_any_weights():
+    items = [
+        file("tests/cache.py", "def stale(): cache"),
+        file("pkg/cache.py", "stale"),
+        file("docs/x.py", "cache"),
+    ]
+    query = Query("stale cache\nin prose cache.py\n```\ncache stale\n```")
+    evidence = Evidence(query, items)
+    for weights in (Weights(), Weights(1.2, 1, 1, 1, 1, 0, 1, 1, 0), Weights(k1=0, title=5, code=0, test=0)):
+        found = weighted(evidence.signals(weights.k1, weights.title, weights.code), weights)
+        assert found.tolist() == Hybrid(weights).values(query, items).tolist()
 
 
 def test_items_without_path_or_content_are_judged_by_their_text():

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 from firstpage.core.items import Query
-from firstpage.readers.testfiles import BESIDE, TEST, asks_for_tests, demotion, is_beside, is_test
+from firstpage.readers.testfiles import asks_for_tests, demoted, is_beside, is_test
 
 
 @pytest.mark.parametrize(
@@ -110,28 +110,38 @@ def test_titles_that_do_not_ask_for_tests(title):
     assert not asks_for_tests(Query(title))
 
 
-def test_tests_and_files_beside_keep_a_fraction():
-    kept = demotion(Query("stale cache"), ["pkg/cache.py", "tests/test_cache.py", "setup.py", ""])
-    assert kept.tolist() == [1.0, TEST, BESIDE, 1.0]
+def kinds(text, paths):
+    tests, beside = demoted(Query(text), paths)
+    return ["test" if test else "beside" if by else "" for test, by in zip(tests, beside, strict=True)]
+
+
+def test_tests_and_files_beside_are_demoted():
+    paths = ["pkg/cache.py", "tests/test_cache.py", "setup.py", ""]
+    assert kinds("stale cache", paths) == ["", "test", "beside", ""]
+
+
+def test_a_test_beside_the_product_is_a_test():
+    assert kinds("stale cache", ["docs/tests/conf.py"]) == ["test"]
+    assert kinds("add tests for the docs", ["docs/tests/conf.py"]) == [""]
 
 
 def test_asking_for_tests_lifts_the_demotion_of_all_tests():
-    kept = demotion(Query("add tests for the cache"), ["tests/test_cache.py", "setup.py"])
-    assert kept.tolist() == [1.0, BESIDE]
+    assert kinds("add tests for the cache", ["tests/test_cache.py", "setup.py"]) == ["", "beside"]
 
 
 def test_a_file_that_the_title_names_is_not_demoted():
     paths = ["tests/test_cache.py", "tests/test_query.py", "setup.py"]
-    assert demotion(Query("test_cache.py hangs"), paths).tolist() == [1.0, TEST, BESIDE]
-    assert demotion(Query("setup.py is outdated"), paths).tolist() == [TEST, TEST, 1.0]
+    assert kinds("test_cache.py hangs", paths) == ["", "test", "beside"]
+    assert kinds("setup.py is outdated", paths) == ["test", "test", ""]
 
 
 def test_a_test_named_below_the_title_stays_demoted():
-    query = Query('It fails\n  File "tests/test_cache.py", line 3, in test_it')
-    assert demotion(query, ["tests/test_cache.py"]).tolist() == [TEST]
+    assert kinds('It fails\n  File "tests/test_cache.py", line 3, in test_it', ["tests/test_cache.py"]) == [
+        "test"
+    ]
 
 
-def test_no_paths_give_no_values():
-    kept = demotion(Query("x"), [])
-    assert kept.shape == (0,)
-    assert kept.dtype == np.float64
+def test_no_paths_are_not_demoted():
+    tests, beside = demoted(Query("x"), [])
+    assert tests.shape == beside.shape == (0,)
+    assert tests.dtype == beside.dtype == np.bool_
