@@ -3,12 +3,11 @@ PYTHON ?= python3
 # What is tested: this folder, or a wheel that was built from it.
 PACKAGE ?= .
 PARTS = -p firstpage.core -p firstpage.readers -p firstpage.eval -p firstpage.scripts
-DEMO_QUERY = which item is chosen when the budget is too small
 
-.PHONY: demo test format bench results clean
+.PHONY: demo test format bench figures clean
 
 demo: .venv/installed
-	.venv/bin/python scripts/demo.py
+	.venv/bin/python -m firstpage.scripts.demo
 
 .venv/installed: pyproject.toml
 	$(PYTHON) -m venv .venv
@@ -30,8 +29,12 @@ format:
 	.venv-test/bin/ruff check --fix .
 	.venv-test/bin/ruff format .
 
+# To be run on a quiet machine; the documents show what is written here.
 bench:
-	.venv-test/bin/python -m pytest tests/benchmarks --benchmark-only --benchmark-disable-gc
+	.venv-test/bin/python -m pytest tests/benchmarks --benchmark-only --benchmark-json=eval/results/speed.json
+
+figures:
+	.venv-test/bin/python -m firstpage.scripts.figures
 
 clean:
 	rm -rf .venv .venv-test build dist out *.egg-info

@@ -4,18 +4,23 @@ Both benchmarks use it: ``bench locate`` on tasks in SWE-bench's format, ``bench
 of a repository of your own. A task sees the files of its base commit and nothing newer.
 """
 
+import os
+import signal
+import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing
 from dataclasses import dataclass
+from multiprocessing import active_children, parent_process
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..core.costs import row_cost
-from ..core.errors import FirstpageError
+from ..core.errors import FirstpageError, RunError
 from ..core.git import GitStore
 from ..core.items import Item, Query
 from ..core.pages import first_page
@@ -82,6 +87,7 @@ class Cell:
 def measure(task: Task, corpus: Corpus, plan: Plan) -> list[Cell]:
     """All cells of one task: generators x value functions."""
     query = Query(task.query)
+    nothing = (0,) * len(plan.budgets)
     made: dict[int, Item] = {}  # a body is read once, whichever generator finds the file
     cells = []
     for generator in plan.generators:
@@ -93,15 +99,21 @@ def measure(task: Task, corpus: Corpus, plan: Plan) -> list[Cell]:
         for item in items:
             _ = item.content
         for name in plan.functions:
+            ranks: tuple[int, ...] = ()
+            on_page, seconds, first, failed = nothing, 0.0, "", ""
             started = time.perf_counter()
-            values = evaluate(value_functions.create(name), query, items)
-            seconds = time.perf_counter() - started
-            ranks, on_page = outcome(items, values, task.gold, plan.budgets)
-            first = items[int(ranking(values)[0])].id if items else ""
+            try:
+                values = evaluate(value_functions.create(name), query, items)
+            except FirstpageError as error:
+                failed = str(error)
+            else:
+                seconds = time.perf_counter() - started
+                ranks, on_page = outcome(items, values, task.gold, plan.budgets)
+                first = items[int(ranking(values)[0])].id if items else ""
             cells.append(
                 Cell(
                     task.instance_id, task.repo, generator, name, len(corpus.files), len(items),
-                    len(task.gold), ranks, on_page, seconds, first,
+                    len(task.gold), ranks, on_page, seconds, first, failed,
                 )
             )  # fmt: skip
     return cells
@@ -138,16 +150,41 @@ def run(
 
     Yields:
         A task and its cells.
+
+    Raises:
+        RunError: one of the processes was ended from outside.
     """
     batches = _batches(tasks, jobs)
     if jobs == 1:
         for batch in batches:
             yield from _measure_all(batch, repositories[batch[0].repo], plan)
         return
-    with ProcessPoolExecutor(jobs) as pool:
+    with ProcessPoolExecutor(jobs, initializer=_end_with_parent) as pool:
         waiting = [pool.submit(_batch, batch, repositories[batch[0].repo], plan) for batch in batches]
-        for done in as_completed(waiting):
-            yield from done.result()
+        try:
+            for done in as_completed(waiting):
+                yield from done.result()
+        except BrokenProcessPool:
+            raise RunError(
+                "a process was ended from outside, maybe for want of memory; use fewer --jobs"
+            ) from None
+        except BaseException:  # nobody waits for the rest, and nobody should have to
+            for process in active_children():
+                process.terminate()
+            raise
+
+
+def _end_with_parent() -> None:
+    """Lets a process end, without a word, when it is interrupted or the one that started it is gone."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    threading.Thread(target=_follow_parent, daemon=True).start()
+
+
+def _follow_parent() -> None:
+    parent = parent_process()
+    assert parent is not None
+    parent.join()
+    os._exit(1)
 
 
 def _batches(tasks: Sequence[Task], jobs: int) -> list[list[Task]]:

@@ -53,12 +53,14 @@ def summarise(cells: Sequence[Cell], plan: Plan, reference: str) -> dict[str, An
         reference: the value function that all others are compared with, generator by generator.
 
     Returns:
-        ``tasks``, ``generators`` (what each finds at all), ``rankings`` (rates of each value function),
-        ``comparisons`` (paired, at rank 1) and ``repositories``.
+        ``tasks``, ``errors`` (task to why it could not be measured), ``generators`` (what each finds at
+        all), ``rankings`` (rates of each value function), ``comparisons`` (paired, at rank 1) and
+        ``repositories``.
     """
     rankings = gather(cells)
     return {
         "tasks": len(next(iter(rankings.values())).first),
+        "errors": {cell.task: cell.error for cell in cells if cell.error},
         "generators": [_found(name, rankings[name, plan.functions[0]]) for name in plan.generators],
         "rankings": [
             {"generator": generator, "function": function, **_rates(rankings[generator, function], plan)}

@@ -21,7 +21,7 @@ from ..eval.first_chunk_tables import first_chunk_tables
 from ..eval.provenance import provenance
 from ..eval.tasks import Task, digest, load_candidates, load_tasks
 from ..readers import value_functions
-from .options import names, numbers, repositories, task_progress
+from .options import names, new_folder, numbers, repositories, task_progress
 
 
 @click.command("select")
@@ -79,6 +79,7 @@ def command(
     published = load_published(reference)
     loaded = load_tasks(tasks)
     paths = load_candidates(candidates) if candidates else _search(loaded, repos)
+    folder = new_folder(out) if out else None
     cells: list[Cell] = []
     with task_progress("measuring", len(loaded)) as step:
         for task in loaded:
@@ -87,8 +88,8 @@ def command(
     summary = summarise(cells)
     summary["published"] = against_published(summary, published)
     summary["provenance"] = _provenance(tasks, candidates, loaded)
-    if out:
-        write_first_chunk(Path(out), cells, summary)
+    if folder:
+        write_first_chunk(folder, cells, summary)
     print(json.dumps(summary) if as_json else first_chunk_tables(summary))
     if out:
         click.echo(f"The cells, the summary and the tables are in {out}", err=True)

@@ -1,12 +1,16 @@
 """The ``firstpage`` command: finds the module of the command asked for and turns errors into sentences.
 
 A command's module is imported when it runs, so that ``firstpage --help`` and ``firstpage select`` answer
-in a blink. Each module holds one ``click`` command named ``command``.
+in a blink. Each module holds one ``click`` command named ``command``. With ``FIRSTPAGE_TRACEBACK`` set, an
+error that nothing foresaw shows where it came from.
 """
 
+import io
+import os
 import sys
 from collections.abc import Mapping
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import click
@@ -36,6 +40,19 @@ class LazyGroup(click.Group):
         command = import_module(f"firstpage.scripts.{self._lazy[cmd_name][0]}").command
         assert isinstance(command, click.Command)
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that the arguments start with; of a wrong name, the nearest is suggested."""
+        if args[0] in self.list_commands(ctx) or ctx.resilient_parsing:
+            return super().resolve_command(ctx, args)
+        from difflib import get_close_matches
+
+        names = self.list_commands(ctx)
+        near = get_close_matches(args[0].lower(), names, n=1)
+        remedy = f"did you mean '{near[0]}'?" if near else f"there are {', '.join(names)}"
+        raise InputError(f"there is no command '{args[0]}'; {remedy}")
 
     def format_commands(self, _: click.Context, formatter: click.HelpFormatter) -> None:
         """Lists the commands without importing them."""
@@ -68,6 +85,7 @@ def cli() -> None:
     lazy={
         "select": ("bench_select", "The first-chunk experiment of arXiv 2608.26130, to the digit."),
         "locate": ("bench_locate", "How often the file to change is among the candidates and on the page."),
+        "hybrid": ("bench_hybrid", "What the constants of hybrid are worth, and how they carry over."),
         "history": ("bench_history", "Which value function suits your own repository."),
     },
     short_help="Measure value functions and candidate generators.",
@@ -78,22 +96,42 @@ def bench() -> None:
 
 def main() -> None:
     """Runs the command line; exit status 2 for bad input, 1 for a failed run, one sentence for either."""
+    _open_streams()
     try:
         cli.main(prog_name="firstpage", standalone_mode=False)
+        sys.stdout.flush()
     except click.exceptions.NoArgsIsHelpError as shown:
         shown.show()
         sys.exit(2)
     except click.ClickException as error:
-        # click's own errors take several lines; ours is one sentence, wherever it comes from.
         _fail(error.format_message(), 2)
     except InputError as error:
         _fail(str(error), 2)
-    except (FirstpageError, OSError) as error:
+    except FirstpageError as error:
         _fail(str(error), 1)
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is still to be written is lost
+        if isinstance(error, BrokenPipeError):  # whoever reads the output, such as `head`, has enough
+            sys.exit(1)
+        _fail(f"{error.strerror or error}{f': {error.filename!r}' if error.filename else ''}", 1)
     except (click.Abort, KeyboardInterrupt):
         _fail("interrupted", 130)
+    except Exception as error:
+        if os.environ.get("FIRSTPAGE_TRACEBACK"):
+            raise
+        kind = type(error).__name__
+        _fail(f"unforeseen, {kind}: {error}; FIRSTPAGE_TRACEBACK=1 shows where, please report it", 1)
+
+
+def _open_streams() -> None:
+    """Makes output UTF-8 whatever the locale, with bytes that were none as they came; none is missing."""
+    sys.stdin = sys.stdin or Path(os.devnull).open(encoding="utf-8")  # noqa: SIM115
+    sys.stdout = sys.stdout or Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(encoding="utf-8", errors="surrogateescape")
 
 
 def _fail(message: str, status: int) -> None:
-    print(f"firstpage: {message}", file=sys.stderr)
+    """Ends the run with one line on standard error, also where click or a file's name has more."""
+    print(f"firstpage: {' '.join(message.split())}", file=sys.stderr)
     sys.exit(status)

@@ -1,7 +1,9 @@
 """What several commands share: reading a query, and a progress bar that only a person at a terminal sees."""
 
+import io
+import os
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -10,6 +12,7 @@ import click
 
 from ..core.errors import InputError
 from ..core.registry import Registry
+from ..readers import DEFAULT
 
 
 def query_text(query: str) -> str:
@@ -29,12 +32,12 @@ def query_text(query: str) -> str:
 @contextmanager
 def index_progress(label: str) -> Iterator[Callable[[int, int], None]]:
     """A function of (done, to do) that moves a bar on standard error; it is shown once there is work."""
-    bar = None
+    bar: Any = None
 
     def move(done: int, to_do: int) -> None:
         nonlocal bar
         if bar is None:
-            bar = click.progressbar(length=to_do, label=label, file=sys.stderr)
+            bar = _bar(label, to_do)
             bar.__enter__()
         bar.update(done - bar.pos)
 
@@ -48,7 +51,7 @@ def index_progress(label: str) -> Iterator[Callable[[int, int], None]]:
 @contextmanager
 def task_progress(label: str, tasks: int) -> Iterator[Callable[[], None]]:
     """A function that moves a bar on standard error by one task, with the time left."""
-    with click.progressbar(length=tasks, label=label, file=sys.stderr, show_pos=True) as bar:
+    with _bar(label, tasks) as bar:
         yield lambda: bar.update(1)
 
 
@@ -67,7 +70,7 @@ def repositories(repos: str | None, names: Iterable[str]) -> dict[str, Path]:
 
     def move(name: str, percent: int) -> None:
         if name not in bars:
-            bars[name] = click.progressbar(length=100, label=f"cloning {name}", file=sys.stderr)
+            bars[name] = _bar(f"cloning {name}", 100)
             bars[name].__enter__()
         bars[name].update(percent - bars[name].pos)
         if percent == 100:
@@ -82,12 +85,43 @@ def names(registry: Registry[Any]) -> Callable[[click.Context, click.Parameter, 
     def read(_: click.Context, __: click.Parameter, value: str | None) -> list[str]:
         if value is None:
             return registry.names()
-        listed = [name.strip() for name in value.split(",") if name.strip()]
+        listed = list(dict.fromkeys(name.strip() for name in value.split(",") if name.strip()))
+        if not listed:
+            raise InputError(f"no {registry.kind} is named; there are {', '.join(registry.names())}")
         for name in listed:
             registry.create(name)  # an unknown one is named before any work is done
         return listed
 
     return read
+
+
+def reference_among(functions: Sequence[str], named: str | None) -> str:
+    """The value function that the others are compared with: the one named, else the default, else the first.
+
+    Raises:
+        InputError: the one named is not measured.
+    """
+    if named is None:
+        return DEFAULT if DEFAULT in functions else functions[0]
+    if named not in functions:
+        raise InputError(f"--reference '{named}' is not measured; name one of {', '.join(functions)}")
+    return named
+
+
+def new_folder(path: str) -> Path:
+    """The folder that results will be written to, made before any work is done.
+
+    Raises:
+        InputError: it cannot be made or not be written to.
+    """
+    folder = Path(path)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"--out cannot make the folder '{path}': {error.strerror}") from error
+    if not os.access(folder, os.W_OK):
+        raise InputError(f"--out cannot write to the folder '{path}'")
+    return folder
 
 
 def numbers(_: click.Context, parameter: click.Parameter, value: str) -> list[int]:
@@ -98,4 +132,11 @@ def numbers(_: click.Context, parameter: click.Parameter, value: str) -> list[in
         read = []
     if not read or min(read) <= 0:
         raise InputError(f"--{parameter.name} takes whole numbers above 0 with commas, not '{value}'")
-    return read
+    return list(dict.fromkeys(read))
+
+
+def _bar(label: str, length: int) -> Any:
+    """A progress bar on standard error; a stream that nobody watches gets none, not even its label."""
+    watched = sys.stderr is not None and sys.stderr.isatty()
+    stream = sys.stderr if watched else io.StringIO()
+    return click.progressbar(length=length, label=label, file=stream, show_pos=True)

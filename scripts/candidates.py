@@ -1,0 +1,58 @@
+"""``firstpage candidates``: the files of a commit that a query is about."""
+
+import json
+
+import click
+
+from ..core.git import GitStore
+from ..core.items import Query
+from ..core.values import evaluate, ranking
+from ..readers import value_functions
+from ..readers.blob_index import BlobIndex
+from ..readers.candidates import LIMIT, candidate_generators, candidate_items
+from ..readers.sources import SOURCES
+from .options import index_progress, query_text
+
+
+@click.command("candidates")
+@click.option("--query", "-q", required=True, help="What the agent looks for; @FILE reads it from a file.")
+@click.option(
+    "--repo", default=".", show_default=True, help="A work tree, a .git folder or a bare repository."
+)
+@click.option("--commit", default="HEAD", show_default=True, help="Whose files; no checkout is made.")
+@click.option("--generator", "-g", default="union", show_default=True, help="grep, bm25 or union.")
+@click.option("--limit", default=LIMIT, show_default=True, type=click.IntRange(1), help="Of each generator.")
+@click.option("--value-function", "-f", help="Ranks what was generated; the generator's order if not given.")
+@click.option(
+    "--suffix", multiple=True, help="Which files, such as .py; repeatable. Source files by default."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON array.")
+def command(
+    query: str,
+    repo: str,
+    commit: str,
+    generator: str,
+    limit: int,
+    value_function: str | None,
+    suffix: tuple[str, ...],
+    as_json: bool,
+) -> None:
+    """List the files of a commit that a query may be about, read from git's object store.
+
+    \b
+      firstpage candidates -q "the cache is stale after a reload"
+      firstpage candidates -q @issue.txt --commit v2.1 -g grep -f hybrid --json
+    """
+    asked = Query(query_text(query))
+    makes = candidate_generators.create(generator)
+    with GitStore(repo) as store, index_progress("indexing") as progress:
+        corpus = BlobIndex(store).corpus(commit, suffix or SOURCES, progress)
+        items = candidate_items(corpus, makes.candidates(corpus, asked, limit))
+        if value_function:
+            values = evaluate(value_functions.create(value_function), asked, items)
+            items = [items[place] for place in ranking(values)]
+    if as_json:
+        print(json.dumps([item.metadata for item in items], indent=2))
+    else:
+        for item in items:
+            print(item.text)

@@ -1,0 +1,121 @@
+"""Puts the figures of ``eval/results`` into the documents, so that none is typed by hand.
+
+Run from the repository's root: ``python -m firstpage.scripts.figures`` (``make figures``). What stands in
+a document between ``<!-- figures: NAME -->`` and ``<!-- end -->`` is replaced by the table of that name.
+"""
+
+import json
+import re
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from ..core.errors import InputError
+from ..core.files import write_atomically
+from ..eval.tables import markdown_table, percent, probability
+
+DOCUMENTS = ("README.md", "docs/*.md")
+_SLOT = re.compile(r"(<!-- figures: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
+
+SPEED = {
+    "test_ten_thousand_items_by_keyword": "select from 10,000 items with `priority_kw`",
+    "test_fifty_items_at_eight_thousand_tokens_exactly": "select from 50 items at 8,000 tokens, exactly",
+    "test_warm": "candidates of a commit of 2,700 files, warm",
+    "test_the_next_commit": "the same for the next commit",
+    "test_cold": "the same with an empty cache",
+    "test_start[help]": "`firstpage --help`",
+    "test_start[select]": "`firstpage select` of one line",
+}
+
+
+def main(root: Path) -> list[Path]:
+    """Fills all slots of the documents below ``root`` and returns the documents that changed.
+
+    Raises:
+        InputError: a slot has a name that nothing fills, or its result file is missing.
+    """
+    changed = []
+    for pattern in DOCUMENTS:
+        for document in sorted(root.glob(pattern)):
+            text = document.read_text(encoding="utf-8")
+            filled = _SLOT.sub(lambda slot: slot[1] + "\n" + table(slot[2], root) + "\n" + slot[3], text)
+            if filled != text:
+                write_atomically(document, filled)
+                changed.append(document)
+    return changed
+
+
+def table(name: str, root: Path) -> str:
+    """The table of one slot."""
+    if name not in TABLES:
+        raise InputError(f"no table is called '{name}'; there are {', '.join(TABLES)}")
+    file, make = TABLES[name]
+    path = root / "eval" / "results" / file
+    if not path.is_file():
+        raise InputError(f"the result file {path.relative_to(root)} is missing; run its command first")
+    return make(json.loads(path.read_text(encoding="utf-8")))
+
+
+def _first_chunk(summary: Mapping[str, Any]) -> str:
+    published = {row["what"]: row["published"] for row in summary["published"]}
+    rows = [
+        [page["function"], f"{100 * published['p1 of ' + page['function']]:.1f}",
+         *(percent(rate, interval=depth == "p1") for depth, rate in page["any"].items())]
+        for page in summary["pages"]
+        if page["budget"] == summary["budget"]
+    ]  # fmt: skip
+    return markdown_table(["value function", "published p1", "p1", "p@3", "p@5", "p@10"], rows)
+
+
+def _locate(summary: Mapping[str, Any]) -> str:
+    rows = [
+        [f"{row['generator']}, {row['function']}", percent(row["any"]["1"], interval=True),
+         *(percent(row["any"][depth]) for depth in ("5", "10", "50")),
+         *(percent(row["any_on_page"][budget]) for budget in ("1000", "2000")),
+         percent(row["all"]["10"])]
+        for row in summary["rankings"]
+        if row["generator"] != "bm25" and row["function"] in ("fifo", "priority_kw_plus", "bm25", "hybrid")
+    ]  # fmt: skip
+    headings = [
+        "candidates, value function",
+        "first",
+        "@5",
+        "@10",
+        "@50",
+        "page of 1,000",
+        "of 2,000",
+        "all @10",
+    ]
+    return markdown_table(headings, rows)
+
+
+def _comparisons(summary: Mapping[str, Any]) -> str:
+    rows = [
+        [f"{row['generator']}: {row['function']} against {row['against']}", f"{100 * row['difference']:+.1f}",
+         str(row["b"]), str(row["c"]), probability(row["p"])]
+        for row in summary["comparisons"]
+        if row["generator"] == "union" and row["against"] in ("fifo", "priority_kw_plus", "bm25")
+    ]  # fmt: skip
+    return markdown_table(["ranked first, in points", "difference", "b", "c", "p"], rows)
+
+
+def _speed(report: Mapping[str, Any]) -> str:
+    medians = {row["name"]: row["stats"]["median"] for row in report["benchmarks"]}
+    rows = [[what, f"{1000 * medians[name]:,.1f} ms"] for name, what in SPEED.items()]
+    return markdown_table(["what", "median"], rows)
+
+
+TABLES: Mapping[str, tuple[str, Callable[[Mapping[str, Any]], str]]] = {
+    "first_chunk": ("first_chunk/summary.json", _first_chunk),
+    "locate": ("locate_verified/summary.json", _locate),
+    "comparisons": ("locate_verified/summary.json", _comparisons),
+    "speed": ("speed.json", _speed),
+}
+
+if __name__ == "__main__":
+    try:
+        for path in main(Path.cwd()):
+            print(f"filled {path.name}")
+    except InputError as error:
+        sys.exit(f"figures: {error}")

@@ -1,0 +1,116 @@
+import re
+
+import pytest
+from firstpage.eval.localisation import Plan
+from firstpage.eval.summary import summarise
+from firstpage.eval.tables import localisation_tables, markdown_table, percent, probability
+from hypothesis import given
+from hypothesis import strategies as st
+
+from .test_summary import GREP, NOTHING, PLAN
+
+cells = st.text(st.characters(exclude_characters="|\n\r", categories=["L", "N", "P", "Zs"]), max_size=9)
+
+
+def parsed(table: str) -> list[list[str]]:
+    """The rows of a pipe table, its ruler left out."""
+    rows = [line.strip("|").split("|") for line in table.rstrip("\n").split("\n")]
+    return [[cell.strip() for cell in row] for row in [rows[0], *rows[2:]]]
+
+
+@given(st.integers(1, 5).flatmap(lambda n: st.lists(st.lists(cells, min_size=n, max_size=n), min_size=1)))
+def test_a_table_holds_what_was_put_in_and_its_columns_align(rows):
+    table = markdown_table(rows[0], rows[1:])
+    assert parsed(table) == [[cell.strip() for cell in row] for row in rows]
+    lines = table.split("\n")
+    assert lines.pop() == ""
+    bars = {tuple(place for place, sign in enumerate(line) if sign == "|") for line in lines}
+    assert len(bars) == 1
+    assert re.fullmatch(r"\| :-{3,} (\| -{3,}: )*\|", lines[1])
+
+
+def test_the_first_column_is_on_the_left_and_the_others_on_the_right():
+    assert markdown_table(["name", "n"], [["a", "1"], ["longer", "12345"]]).split("\n")[2:4] == [
+        "| a      |     1 |",
+        "| longer | 12345 |",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("rate", "low", "high", "shown"),
+    [
+        (0.242, 0.2066, 0.2814, "24.2 (20.7–28.1)"),
+        (0.0, 0.0, 0.0076, "0.0 (0.0–0.8)"),
+        (1.0, 0.99, 1.0, "100.0 (99.0–100.0)"),
+    ],
+)
+def test_percent_shows_one_decimal(rate, low, high, shown):
+    share = {"rate": rate, "interval": [low, high]}
+    assert percent(share, interval=True) == shown
+    assert percent(share) == shown.split(" ")[0]
+
+
+@pytest.mark.parametrize(
+    ("p", "shown"), [(1.0, "1.000"), (0.0215, "0.021"), (0.001, "0.001"), (1e-9, "< 0.001")]
+)
+def test_a_small_probability_is_shown_as_a_bound(p, shown):
+    assert probability(p) == shown
+
+
+@pytest.fixture
+def tables() -> dict[str, list[list[str]]]:
+    """Each table of a localisation benchmark by its heading."""
+    text = localisation_tables(summarise([*NOTHING, *GREP], PLAN, "hybrid"))
+    parts = re.split(r"^### (.*)\n\n", text, flags=re.MULTILINE)
+    return {heading: parsed(table) for heading, table in zip(parts[1::2], parts[2::2], strict=True)}
+
+
+def test_every_table_of_a_benchmark_is_there(tables):
+    assert list(tables) == [
+        "What each generator finds",
+        "A gold file among the first k",
+        "All gold files among the first k",
+        "A gold file on the page",
+        "All gold files on the page",
+        "Paired comparisons at rank 1",
+        "By repository, ranked first",
+    ]
+    assert all(len({len(row) for row in rows}) == 1 for rows in tables.values())
+
+
+def test_tables_show_the_figures_of_the_summary(tables):
+    assert tables["A gold file among the first k"][3] == [
+        "grep", "hybrid", "50.0 (15.0–85.0)", "50.0", "50.0", "75.0", "75.0", "75.0", "75.0",
+    ]  # fmt: skip
+    assert tables["All gold files among the first k"][4][3:] == ["50.0"] * 6
+    assert tables["A gold file on the page"][0][2:] == ["1,000 tokens", "2,000 tokens"]
+    assert tables["A gold file on the page"][3][2:] == ["50.0", "75.0"]
+    assert tables["All gold files on the page"][3][2:] == ["25.0", "50.0"]
+    assert tables["What each generator finds"][2][:3] == ["grep", "7.8", "6"]
+    assert tables["Paired comparisons at rank 1"][2][:6] == [
+        "grep", "hybrid against fifo", "+25.0", "1", "0", "1.000",
+    ]  # fmt: skip
+    assert tables["By repository, ranked first"][1:] == [
+        ["o/a", "3", "66.7", "33.3"],
+        ["o/b", "1", "0.0", "0.0"],
+    ]
+
+
+def test_errors_are_told_above_the_tables():
+    text = localisation_tables(summarise([*NOTHING, *GREP], PLAN, "hybrid"))
+    told = "1 of 4 tasks could not be measured and count as misses; b1: the repository has no commit."
+    assert told in text
+    assert "could not be measured" not in localisation_tables(without_errors())
+
+
+def without_errors():
+    whole = [cell for cell in [*NOTHING, *GREP] if cell.task != "b1"]
+    return summarise(whole, PLAN, "hybrid")
+
+
+def test_one_repository_and_one_function_need_no_comparison():
+    text = localisation_tables(without_errors())
+    assert "### By repository" not in text
+    alone = [cell for cell in GREP if cell.function == "fifo"]
+    one = localisation_tables(summarise(alone, Plan(["grep"], ["fifo"], [1, 2], []), "fifo"))
+    assert "### Paired comparisons" not in one

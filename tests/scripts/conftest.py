@@ -1,0 +1,78 @@
+"""The real console script, in a process of its own."""
+
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+COMMAND = Path(sys.executable).parent / "firstpage"
+
+
+@dataclass(frozen=True)
+class Done:
+    """What a finished run left: its exit status, standard output and standard error."""
+
+    status: int
+    out: bytes
+    err: str
+
+    @property
+    def lines(self) -> list[str]:
+        return self.out.decode().splitlines()
+
+    def is_refused(self, *said: str, status: int = 2) -> bool:
+        """Whether all that came is one line on standard error that says this."""
+        assert (self.status, self.out) == (status, b"")
+        assert self.err.startswith("firstpage: ")
+        assert self.err.count("\n") == 1
+        assert self.err.endswith("\n")
+        for part in said:
+            assert part in self.err
+        return True
+
+
+Firstpage = Callable[..., Done]
+
+
+@pytest.fixture
+def firstpage(monkeypatch: pytest.MonkeyPatch) -> Firstpage:
+    """Runs ``firstpage`` with these arguments, in any folder, with anything on standard input."""
+    monkeypatch.delenv("PYTHONUNBUFFERED", raising=False)  # as a person runs it
+
+    def run(*arguments: str | Path, given: bytes | str = b"", cwd: Path | None = None) -> Done:
+        done = subprocess.run(
+            [COMMAND, *arguments],
+            input=given.encode() if isinstance(given, str) else given,
+            cwd=cwd,
+            capture_output=True,
+            check=False,
+            timeout=60,
+        )
+        return Done(done.returncode, done.stdout, done.stderr.decode())
+
+    return run
+
+
+@pytest.fixture
+def plug_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str, str], None]:
+    """Makes a package with one value function of that name, whose method ``values`` has that body."""
+    folder = tmp_path / "plug-in"
+    folder.mkdir()
+    monkeypatch.setenv("PYTHONPATH", str(folder))
+
+    def make(name: str, body: str) -> None:
+        (folder / f"{name}_plug_in.py").write_text(
+            "import os, time\n"
+            f"class Function:\n    '''A function of a test.'''\n    name = '{name}'\n"
+            f"    def values(self, query, items):\n        {body}\n"
+        )
+        about = folder / f"{name}_plug_in-1.0.dist-info"
+        about.mkdir()
+        (about / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}-plug-in\nVersion: 1.0\n")
+        points = f"[firstpage.value_functions]\n{name} = {name}_plug_in:Function\n"
+        (about / "entry_points.txt").write_text(points)
+
+    return make
