@@ -13,7 +13,6 @@ end that is missing after the last line is put there, for a patch without it is 
 """
 
 import re
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from ..items import Item

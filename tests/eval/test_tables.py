@@ -1,13 +1,37 @@
 import re
 
 import pytest
-from firstpage.eval.localisation import Plan
+from firstpage.eval.localisation import Cell, Plan
 from firstpage.eval.summary import summarise
 from firstpage.eval.tables import localisation_tables, markdown_table, percent, probability
 from hypothesis import given
 from hypothesis import strategies as st
 
-from .test_summary import GREP, NOTHING, PLAN
+PLAN = Plan(["bm25", "grep"], ["hybrid", "fifo"], [1000, 2000], [".py"])
+
+
+def cell(task: str, function: str, ranks: tuple[int, ...], on_page: tuple[int, int], **others) -> Cell:
+    about = {"generator": "grep", "files": 9, "candidates": 5, "gold": 1, "seconds": 0.5, "first": "x.py"}
+    repo = {"a": "o/a", "b": "o/b"}[task[0]]
+    return Cell(task=task, repo=repo, function=function, ranks=ranks, on_page=on_page, **about | others)
+
+
+# Under grep two value functions on four tasks; bm25 finds nothing.
+GREP = [
+    cell("a1", "hybrid", (1,), (1, 1)),
+    cell("a2", "hybrid", (1, 4), (1, 2), gold=2, candidates=6),
+    cell("a3", "hybrid", (7,), (0, 1), gold=2, candidates=20),
+    cell("b1", "hybrid", (), (0, 0), candidates=0, error="the repository has no commit"),
+    cell("a1", "fifo", (2,), (1, 1)),
+    cell("a2", "fifo", (1, 3), (2, 2), gold=2, candidates=6),
+    cell("a3", "fifo", (21,), (0, 0), gold=2, candidates=20),
+    cell("b1", "fifo", (), (0, 0), candidates=0, error="the repository has no commit"),
+]
+NOTHING = [
+    cell(task, function, (), (0, 0), generator="bm25", candidates=0)
+    for task in ("a1", "a2", "a3", "b1")
+    for function in ("hybrid", "fifo")
+]
 
 cells = st.text(st.characters(exclude_characters="|\n\r", categories=["L", "N", "P", "Zs"]), max_size=9)
 

@@ -8,8 +8,6 @@ from pathlib import Path
 
 import pytest
 
-COMMAND = Path(sys.executable).parent / "firstpage"
-
 
 @dataclass(frozen=True)
 class Done:
@@ -37,14 +35,20 @@ class Done:
 Firstpage = Callable[..., Done]
 
 
+@pytest.fixture(scope="session")
+def console_script() -> Path:
+    """The ``firstpage`` command of the environment that runs the tests."""
+    return Path(sys.executable).parent / "firstpage"
+
+
 @pytest.fixture
-def firstpage(monkeypatch: pytest.MonkeyPatch) -> Firstpage:
+def firstpage(console_script: Path, monkeypatch: pytest.MonkeyPatch) -> Firstpage:
     """Runs ``firstpage`` with these arguments, in any folder, with anything on standard input."""
     monkeypatch.delenv("PYTHONUNBUFFERED", raising=False)  # as a person runs it
 
     def run(*arguments: str | Path, given: bytes | str = b"", cwd: Path | None = None) -> Done:
         done = subprocess.run(
-            [COMMAND, *arguments],
+            [console_script, *arguments],
             input=given.encode() if isinstance(given, str) else given,
             cwd=cwd,
             capture_output=True,
