@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from ..readers import DEFAULT
 from .localisation import Cell
 from .summary import compare, gather
 from .tables import percent, probability
@@ -11,7 +12,9 @@ from .tables import percent, probability
 SIGNIFICANT = 0.05
 PAGE = 2000  # tokens of the page that a headline speaks of, or as near to them as was measured
 
-_Kind = Literal["nothing", "alone", "equal", "lead", "tie"]
+FEW = 20  # tasks, below which a tie says nothing
+
+_Kind = Literal["nothing", "alone", "equal", "lead", "tie", "few"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +24,7 @@ class Verdict:
     Args:
         kind: ``nothing`` if no gold file is a candidate of any task, ``alone`` for a single function,
             ``equal`` if all rank and page alike, ``lead`` if the best is significantly ahead of the next,
-            else ``tie``.
+            else ``tie``, or ``few`` where there are too few tasks for a tie to mean anything.
         generator: whose candidates are spoken of: those that hold a gold file most often.
         budget: tokens of the page that is spoken of.
         functions: from the best to the worst.
@@ -125,8 +128,10 @@ def verdict(summary: Mapping[str, Any], cells: Sequence[Cell]) -> Verdict:
         kind = "alone"
     elif _equal(cells, generator):
         kind = "equal"
+    elif significant(pairs[0]):
+        kind = "lead"
     else:
-        kind = "lead" if significant(pairs[0]) else "tie"
+        kind = "few" if summary["tasks"] < FEW else "tie"
     return Verdict(
         kind, generator, budget, functions, best["any"]["1"], best["any_on_page"][str(budget)], pairs
     )
@@ -152,6 +157,9 @@ def advice(summary: Mapping[str, Any], cells: Sequence[Cell]) -> str:
         return f"Only {found.function} was measured: {puts}"
     if found.kind == "equal":
         return f"Any of the {len(found.functions)} value functions will do, such as {found.function}: {puts}"
+    if found.kind == "few":
+        few = f"{count} cannot tell value functions apart; keep {DEFAULT}."
+        return f"{few} The first here is {found.function}: {puts}"
     return f"Use {found.function}: {puts} {_lead(found)}"
 
 

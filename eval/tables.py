@@ -54,6 +54,20 @@ def localisation_tables(summary: dict[str, Any]) -> str:
     return "\n".join(parts)
 
 
+def short_tables(summary: dict[str, Any]) -> str:
+    """What a person reads first: what the candidates hold, ranks and pages of any gold file."""
+    parts = [
+        f"{summary['tasks']} tasks; shares in percent, with 95 % Wilson intervals.\n",
+        *_errors(summary),
+        _generators(summary),
+        "A gold file among the first k:\n",
+        _depths(summary, "any"),
+        "A gold file on the page:\n",
+        _pages(summary, "any_on_page"),
+    ]
+    return "\n".join(parts)
+
+
 def _row(cells: Sequence[str], widths: Sequence[int]) -> str:
     first = cells[0].ljust(widths[0])
     others = (cell.rjust(width) for cell, width in zip(cells[1:], widths[1:], strict=True))

@@ -14,7 +14,7 @@ from ..eval.localisation import Plan
 from ..eval.locate import locate
 from ..eval.outputs import write_outputs
 from ..eval.provenance import provenance
-from ..eval.tables import localisation_tables
+from ..eval.tables import short_tables
 from ..eval.tasks import digest
 from ..readers import value_functions
 from ..readers.candidates import candidate_generators
@@ -72,7 +72,7 @@ def command(
     if as_json:
         print(json.dumps(summary))
         return
-    print(localisation_tables(summary))
+    print(short_tables(summary))
     print(advice(summary, cells))
     print(f"\nThe report is {report}")
 

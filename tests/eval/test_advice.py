@@ -58,10 +58,10 @@ def measured(
         ),
         pytest.param(
             {"fifo": [3], "hybrid": [1]},
-            "Use hybrid: of 1 task, with the candidates of union, it puts a gold file first in "
-            "100.0 (20.7–100.0) %, and one on a page of 2,000 tokens in 100.0 (20.7–100.0) %. "
-            "These tasks do not tell it apart from fifo (b = 1, c = 0, exact McNemar p = 1.000).",
-            id="single task",
+            "1 task cannot tell value functions apart; keep hybrid. The first here is hybrid: of 1 task, with "
+            "the candidates of union, it puts a gold file first in 100.0 (20.7–100.0) %, and one on a page of "
+            "2,000 tokens in 100.0 (20.7–100.0) %.",
+            id="too few tasks",
         ),
         pytest.param(
             {"fifo": [None, None], "hybrid": [None, None]},
@@ -137,8 +137,8 @@ def test_terminal_and_report_say_the_same(tmp_path: Path, budgets: Sequence[int]
     pytest.importorskip("matplotlib")
     from firstpage.eval.report import write_report
 
-    grep = {"fifo": [2, 1, 7, 3], "bm25": [1, 1, 2, 18], "mine": [1, 1, 12, 3]}
-    union = {"fifo": [1, 1, 1, None], "bm25": [2, 2, 2, None], "mine": [3, 3, 3, None]}
+    grep = {"fifo": [2, 1, 7, 3] * 5, "bm25": [1, 1, 2, 18] * 5, "mine": [1, 1, 12, 3] * 5}
+    union = {"fifo": [1, 2, 3, None] * 5, "bm25": [2, 1, 2, None] * 5, "mine": [3, 3, 3, None] * 5}
     summary, cells = measured({"grep": grep, "union": union}, budgets)
     write_report(tmp_path / "report.html", "here", summary, cells, [], {})
     html = (tmp_path / "report.html").read_text(encoding="utf-8")

@@ -41,10 +41,16 @@ def console_script() -> Path:
     return Path(sys.executable).parent / "firstpage"
 
 
+@pytest.fixture(autouse=True)
+def as_a_person_runs_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Output is buffered, and an error is a sentence."""
+    monkeypatch.delenv("PYTHONUNBUFFERED", raising=False)
+    monkeypatch.delenv("FIRSTPAGE_TRACEBACK", raising=False)
+
+
 @pytest.fixture
-def firstpage(console_script: Path, monkeypatch: pytest.MonkeyPatch) -> Firstpage:
+def firstpage(console_script: Path) -> Firstpage:
     """Runs ``firstpage`` with these arguments, in any folder, with anything on standard input."""
-    monkeypatch.delenv("PYTHONUNBUFFERED", raising=False)  # as a person runs it
 
     def run(*arguments: str | Path, given: bytes | str = b"", cwd: Path | None = None) -> Done:
         done = subprocess.run(
