@@ -23,3 +23,8 @@ class MissingExtraError(RunError):
 
     def __init__(self, what: str, extra: str) -> None:
         super().__init__(f"{what} needs an optional part: pip install 'firstpage[{extra}]'")
+        self._arguments = (what, extra)
+
+    def __reduce__(self) -> tuple[type["MissingExtraError"], tuple[str, str]]:
+        """Lets it pass from one process to another, which its own arguments would not."""
+        return type(self), self._arguments

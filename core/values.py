@@ -6,7 +6,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from .errors import RunError
+from .errors import FirstpageError, RunError
 from .items import Item, Query
 
 
@@ -32,11 +32,19 @@ def evaluate(function: ValueFunction, query: Query, items: Sequence[Item]) -> ND
         Shape ``(len(items),)``, finite, >= 0.
 
     Raises:
-        RunError: the shape is wrong, or a value is NaN, infinite or negative; names function and item.
+        RunError: the function fails, the shape is wrong, or a value is NaN, infinite or negative; names
+            function and item.
     """
     if not items:
         return np.zeros(0)
-    values = np.asarray(function.values(query, items), dtype=np.float64)
+    try:
+        values = np.asarray(function.values(query, items), dtype=np.float64)
+    except FirstpageError:
+        raise
+    except Exception as error:  # a third party's code may raise anything
+        raise RunError(
+            f"the value function '{function.name}' failed: {type(error).__name__}: {error}"
+        ) from error
     if values.shape != (len(items),):
         raise RunError(
             f"the value function '{function.name}' returned values of shape {values.shape} "

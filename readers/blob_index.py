@@ -8,6 +8,7 @@ blobs, so that a kill at any moment loses at most one of them, and two processes
 import hashlib
 import os
 import sqlite3
+import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,11 +18,13 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from ..core.errors import RunError
 from ..core.git import GitStore, TreeFile
 from .bm25 import Postings
 from .words import terms, words
 
 _BATCH = 256  # blobs a transaction
+_PATIENCE = 60.0  # seconds that a process waits for another
 _FORMAT = 1  # raise it whenever what is stored of a blob changes; older files are left behind
 
 _SCHEMA = """
@@ -85,17 +88,23 @@ class BlobIndex:
     Args:
         store: the repository; closing it is the caller's business.
         folder: of the caches, `cache_folder` if None.
+
+    Raises:
+        RunError: the cache cannot be made or read.
     """
 
     def __init__(self, store: GitStore, folder: Path | None = None) -> None:
         self.store = store
         folder = (folder or cache_folder()) / f"words-{_FORMAT}"
-        folder.mkdir(parents=True, exist_ok=True)
         name = hashlib.sha256(os.fsencode(store.git_dir)).hexdigest()[:24]
-        self._database = sqlite3.connect(folder / f"{name}.sqlite", timeout=60, isolation_level=None)
-        self._database.execute("PRAGMA journal_mode=WAL")
-        self._database.execute("PRAGMA synchronous=NORMAL")
-        self._database.executescript(_SCHEMA)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            self._database = _opened(folder / f"{name}.sqlite")
+        except (OSError, sqlite3.Error) as error:
+            raise RunError(
+                f"the cache in {folder} cannot be used ({error}); delete it, or name another folder with "
+                "FIRSTPAGE_CACHE"
+            ) from error
         self._ids: dict[str, int] = {}  # every word that this process has read or written
         self._newest = 0
 
@@ -190,6 +199,32 @@ class BlobIndex:
             np.fromiter((self._ids[term] for term in counted), np.int32).tobytes(),
             np.fromiter(counted.values(), np.int32).tobytes(),
         )
+
+
+def _opened(file: Path) -> sqlite3.Connection:
+    """The database, made if it is not there."""
+    database = sqlite3.connect(file, timeout=_PATIENCE, isolation_level=None)
+    _log_ahead(database)
+    database.execute("PRAGMA synchronous=NORMAL")
+    database.executescript(_SCHEMA)
+    return database
+
+
+def _log_ahead(database: sqlite3.Connection) -> None:
+    """Turns on the write-ahead log, so that readers go on while one writes.
+
+    SQLite does not wait here, whatever its timeout, when another process opens the same new file.
+    """
+    until = time.monotonic() + _PATIENCE
+    while True:
+        try:
+            database.execute("PRAGMA journal_mode=WAL")
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > until:
+                raise
+            time.sleep(0.01)
+        else:
+            return
 
 
 def _read(content: bytes) -> tuple[set[str], Counter[str]]:

@@ -26,6 +26,7 @@ from .options import index_progress, query_text
 @click.option(
     "--suffix", multiple=True, help="Which files, such as .py; repeatable. Source files by default."
 )
+@click.option("--null", "-z", is_flag=True, help="End each path with a NUL instead of a new line.")
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON array.")
 def command(
     query: str,
@@ -35,6 +36,7 @@ def command(
     limit: int,
     value_function: str | None,
     suffix: tuple[str, ...],
+    null: bool,
     as_json: bool,
 ) -> None:
     """List the files of a commit that a query may be about, read from git's object store.
@@ -55,4 +57,4 @@ def command(
         print(json.dumps([item.metadata for item in items], indent=2))
     else:
         for item in items:
-            print(item.text)
+            print(item.text, end="\0" if null else "\n")

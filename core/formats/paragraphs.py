@@ -26,7 +26,7 @@ class ParagraphsAnswer(LinesAnswer):
 
     def before_note(self) -> str:
         """A blank line, so that the note is no part of the last paragraph."""
-        return self.separator
+        return self.separator if self.items else ""
 
     def split(self, item: Item) -> list[Item]:
         """The lines of a paragraph; empty if there is only one, or one code block."""
@@ -53,7 +53,8 @@ def parse_paragraphs(text: str) -> ParagraphsAnswer:
     ]
     start, end = (runs[0][0], runs[-1][1]) if runs else (len(read.lines), len(read.lines))
     header, footer = read.joined(0, start), read.joined(end, len(read.lines))
-    return ParagraphsAnswer(items, header, footer, read.separator, read.terminated)
+    # An empty answer has no last line whose missing end could be kept.
+    return ParagraphsAnswer(items, header, footer, read.separator, read.terminated or not text)
 
 
 def _paragraphs(lines: list[str]) -> list[tuple[int, int]]:

@@ -15,6 +15,8 @@ from .answer import LinesAnswer
 
 _HEADER = re.compile(r".*:|(?:found )?\d+ (?:file|path|result|match)(?:s|es)?\b.*", re.IGNORECASE)
 _FOOTER = re.compile(r"\(.*\)")
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
+_LONGEST = 4096  # PATH_MAX of Linux
 
 
 class PathsAnswer(LinesAnswer):
@@ -41,11 +43,21 @@ def parse_paths(text: str) -> PathsAnswer:
 
 
 def looks_like_paths(sample: str) -> bool:
-    """Whether nearly all lines could be names of files and a quarter of them surely are."""
+    """Whether nearly all lines could be names of files and a quarter of them surely are.
+
+    Names that end in NUL need no such likeness, as next to nothing else is written so; binary data is not,
+    for it has empty runs and control characters.
+    """
+    if "\0" in sample and ("\n" not in sample or sample.endswith("\0")):
+        return all(map(_could_be_name, sample.removesuffix("\0").split("\0")))
     texts = [item.text for item in parse_paths(sample).items]
     sure = sum(map(is_file_like, texts))
     likely = sum(is_file_like(text) or is_name_like(text) or has_extension(text) for text in texts)
     return sure > 0 and len(texts) <= 4 * sure and 20 * likely >= 19 * len(texts)
+
+
+def _could_be_name(text: str) -> bool:
+    return 0 < len(text) <= _LONGEST and not _CONTROL.search(text)
 
 
 def _inner(lines: Sequence[str]) -> tuple[int, int]:

@@ -52,3 +52,15 @@ def test_ranking_keeps_the_native_order_of_equal_values() -> None:
 def test_the_contract_is_a_protocol() -> None:
     assert isinstance(Given([]), ValueFunction)
     assert not isinstance(object(), ValueFunction)
+
+
+class Raising:
+    name = "raising"
+
+    def values(self, query, items):
+        return 1 / 0
+
+
+def test_a_function_that_fails_is_named():
+    with pytest.raises(RunError, match="the value function 'raising' failed: ZeroDivisionError"):
+        evaluate(Raising(), Query("x"), [Item("1", "a")])

@@ -3,7 +3,7 @@ import re
 import pytest
 from firstpage.eval.localisation import Cell, Plan
 from firstpage.eval.summary import summarise
-from firstpage.eval.tables import localisation_tables, markdown_table, percent, probability
+from firstpage.eval.tables import localisation_tables, markdown_table, percent, probability, short_tables
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -138,3 +138,12 @@ def test_one_repository_and_one_function_need_no_comparison():
     alone = [cell for cell in GREP if cell.function == "fifo"]
     one = localisation_tables(summarise(alone, Plan(["grep"], ["fifo"], [1, 2], []), "fifo"))
     assert "### Paired comparisons" not in one
+
+
+def test_the_short_tables_are_some_of_the_long_ones():
+    summary = summarise([*NOTHING, *GREP], PLAN, "hybrid")
+    short, long = short_tables(summary), localisation_tables(summary)
+    rows = [line for line in short.split("\n") if line.startswith("|")]
+    assert len(rows) == 3 * 2 + 2 + 4 + 4
+    assert set(rows) < set(long.split("\n"))
+    assert short.split("\n")[:4] == long.split("\n")[:4]

@@ -6,7 +6,7 @@ import time
 from contextlib import closing
 
 import pytest
-from firstpage.core.errors import InputError
+from firstpage.core.errors import InputError, RunError
 from firstpage.core.git import GitStore
 from firstpage.readers.blob_index import BlobIndex, cache_folder
 from hypothesis import given, settings
@@ -164,3 +164,34 @@ def test_containing_is_substring_search(make_repository, bodies, word):
     with GitStore(made.folder) as store, closing(BlobIndex(store)) as opened:
         expected = [f"{n}.py" for n, body in enumerate(bodies) if word in body]
         assert holding(opened.corpus(commit, PYTHON), word) == expected
+
+
+def test_a_cache_that_cannot_be_used_is_named_with_the_remedy(repository, tmp_path):
+    (tmp_path / "file").write_text("in the way")
+    with (
+        GitStore(repository.folder) as store,
+        pytest.raises(RunError, match="name another folder with FIRST"),
+    ):
+        BlobIndex(store, tmp_path / "file")
+    (tmp_path / "words-1").mkdir()
+    with GitStore(repository.folder) as store:
+        BlobIndex(store, tmp_path).close()
+        (made,) = (tmp_path / "words-1").glob("*.sqlite")
+        made.write_bytes(b"no database at all" * 100)
+        with pytest.raises(RunError, match=r"the cache in .* cannot be used"):
+            BlobIndex(store, tmp_path)
+
+
+def test_processes_that_open_one_new_cache_at_once_all_get_it(repository, tmp_path):
+    commit = repository.commit("first", {"a.py": "word"})
+    script = (
+        "import sys\n"
+        "from firstpage.core.git import GitStore\n"
+        "from firstpage.readers.blob_index import BlobIndex\n"
+        "print(len(BlobIndex(GitStore(sys.argv[1])).corpus(sys.argv[2], ('.py',)).files))"
+    )
+    racing = [
+        subprocess.Popen([sys.executable, "-c", script, repository.folder, commit], stdout=subprocess.PIPE)
+        for _ in range(6)
+    ]
+    assert [one.communicate()[0] for one in racing] == [b"1\n"] * 6

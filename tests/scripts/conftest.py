@@ -1,5 +1,6 @@
 """The real console script, in a process of its own."""
 
+import io
 import subprocess
 import sys
 from collections.abc import Callable
@@ -7,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from firstpage.scripts.cli import main
 
 
 @dataclass(frozen=True)
@@ -62,6 +64,25 @@ def firstpage(console_script: Path) -> Firstpage:
             timeout=60,
         )
         return Done(done.returncode, done.stdout, done.stderr.decode())
+
+    return run
+
+
+@pytest.fixture
+def in_process(monkeypatch: pytest.MonkeyPatch, capsysbinary: pytest.CaptureFixture[bytes]) -> Firstpage:
+    """As ``firstpage``, in the process of the test: for the long lists of what is refused."""
+
+    def run(*arguments: str | Path, given: bytes | str = b"", cwd: Path | None = None) -> Done:
+        content = given.encode() if isinstance(given, str) else given
+        monkeypatch.setattr(sys, "argv", ["firstpage", *map(str, arguments)])
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
+        if cwd is not None:
+            monkeypatch.chdir(cwd)
+        with pytest.raises(SystemExit) as ended:
+            main()
+        captured = capsysbinary.readouterr()
+        assert isinstance(ended.value.code, int)
+        return Done(ended.value.code, captured.out, captured.err.decode())
 
     return run
 

@@ -1,6 +1,8 @@
 """``firstpage bench locate`` as a person runs it, on two tiny repositories."""
 
 import json
+import shutil
+from pathlib import Path
 
 import pytest
 
@@ -9,23 +11,30 @@ pytest.importorskip("jinja2")
 pytest.importorskip("matplotlib")
 
 
-@pytest.fixture
-def bench(make_repository, tmp_path):
-    """A folder with ``tasks.jsonl`` and the clones that it needs, and what reading them gives."""
+@pytest.fixture(scope="session")
+def made(make_repository, tmp_path_factory):
+    """A folder with ``tasks.jsonl`` and the clones that it needs."""
+    folder = tmp_path_factory.mktemp("bench")
     one, two = make_repository(), make_repository()
     first = one.commit("Add", {"src/cache.py": "stale_cache = 1\n", "src/view.py": "x = 2\n", "a.py": ""})
     one.commit("Take away", {"src/cache.py": None})
     second = two.commit("Add", {"parser.py": "def parse(): ...\n", "b.py": "x = 1\n"})
-    (tmp_path / "clones" / "p").mkdir(parents=True)
-    one.folder.rename(tmp_path / "clones" / "o__one")
-    two.folder.rename(tmp_path / "clones" / "p" / "two")
+    (folder / "clones" / "p").mkdir(parents=True)
+    one.folder.rename(folder / "clones" / "o__one")
+    two.folder.rename(folder / "clones" / "p" / "two")
     rows = [
         task("t1", "o/one", first, "stale_cache is never emptied", "src/cache.py"),
         task("t2", "p/two", second, "parse() takes any text", "parser.py", "b.py"),
         task("t3", "p/two", "f" * 40, "parse() is lost", "parser.py"),
     ]
-    (tmp_path / "tasks.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return tmp_path
+    (folder / "tasks.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return folder
+
+
+@pytest.fixture
+def bench(made, tmp_path):
+    """That folder, for one test alone."""
+    return Path(shutil.copytree(made, tmp_path, dirs_exist_ok=True))
 
 
 def task(name: str, repo: str, commit: str, issue: str, *gold: str) -> dict[str, str]:
@@ -101,11 +110,11 @@ REFUSED = {
 
 
 @pytest.mark.parametrize(("options", "said"), REFUSED.values(), ids=REFUSED)
-def test_bad_input_is_one_sentence(firstpage, bench, options, said):
+def test_bad_input_is_one_sentence(in_process, bench, options, said):
     (bench / "maps").mkdir()
     (bench / "bad.jsonl").write_text('{"repo": "o/one"}\n')
     (bench / "broken.yaml").write_text("a: [b\nc: d")
-    assert firstpage(*ASKED, *options, cwd=bench).is_refused(*said)
+    assert in_process(*ASKED, *options, cwd=bench).is_refused(*said)
 
 
 def test_a_clone_that_is_no_repository_is_named(firstpage, bench, monkeypatch):

@@ -112,11 +112,11 @@ REFUSED = {
 
 
 @pytest.mark.parametrize(("options", "said"), REFUSED.values(), ids=REFUSED)
-def test_bad_input_is_one_sentence(firstpage, shop, tmp_path, monkeypatch, options, said):
+def test_bad_input_is_one_sentence(in_process, shop, tmp_path, monkeypatch, options, said):
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
     (tmp_path / "plain").mkdir()
     where = [] if "--repo" in options else ["--repo", shop.folder]
-    done = firstpage("candidates", "-q", QUESTION, *where, *options, cwd=tmp_path)
+    done = in_process("candidates", "-q", QUESTION, *where, *options, cwd=tmp_path)
     assert done.is_refused(*said)
 
 

@@ -104,8 +104,13 @@ def test_the_version_is_that_of_the_package(firstpage):
         (["candidates", "--query"], "--query"),
     ],
 )
-def test_a_wrong_word_is_one_sentence_that_names_the_nearest(firstpage, words, said):
-    assert firstpage(*words).is_refused(said)
+def test_a_wrong_word_is_one_sentence_that_names_the_nearest(in_process, words, said):
+    assert in_process(*words).is_refused(said)
+
+
+def test_what_is_refused_in_the_process_of_a_test_is_refused_in_its_own(firstpage, in_process):
+    for words in (["selct"], ["select", "-q", "x", "--bugdet", "9"], ["candidates", "-q", "x", "-g", "gerp"]):
+        assert firstpage(*words) == in_process(*words)
 
 
 @pytest.mark.parametrize("words", [[], ["bench"]])

@@ -48,7 +48,9 @@ def test_parts_of_a_paragraph_stay_together() -> None:
     assert answer.render([first[0], first[2], second[1]]) == "a\nc\n\ne\n"
 
 
-@pytest.mark.parametrize(("text", "page"), [("a\n", f"a\n\n{NOTE}\n"), ("a", f"a\n\n{NOTE}"), ("", NOTE)])
+@pytest.mark.parametrize(
+    ("text", "page"), [("a\n", f"a\n\n{NOTE}\n"), ("a", f"a\n\n{NOTE}"), ("", f"{NOTE}\n")]
+)
 def test_the_note_is_a_paragraph_of_its_own(text: str, page: str) -> None:
     answer = parse(text, "paragraphs")
-    assert answer.render(answer.items, NOTE).lstrip("\n") == page
+    assert answer.render(answer.items, NOTE) == page

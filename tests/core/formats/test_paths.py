@@ -81,3 +81,9 @@ def test_the_note_ends_as_the_names_do() -> None:
     assert parse("a.py\0b.py\0").render([], NOTE) == f"{NOTE}\0"
     assert parse("a.py\r\nb.py\r\n").render([], NOTE) == f"{NOTE}\r\n"
     assert parse("a.py\nb.py", "paths").render([], NOTE) == NOTE
+
+
+def test_odd_names_that_end_in_nul_are_paths_and_binary_data_is_none():
+    odd = 'new\nline.py\0quo"te.py\0sp ace.py\0stale\0tab\t.py\0'
+    assert [item.text for item in parse(odd).items] == odd.removesuffix("\0").split("\0")
+    assert parse("\x7fELF\x02\x01\0\0\0\x03\0").form == "paragraphs"
