@@ -5,8 +5,8 @@ Example:
     >>> from firstpage.readers import value_functions
     >>> function = value_functions.create("priority_kw")
     >>> items = [Item("1", "docs/index.md"), Item("2", "src/cache.py")]
-    >>> function.values(Query("the cache is stale"), items).tolist()
-    [0.0, 0.7071067811865475]
+    >>> function.values(Query("the cache is stale"), items).round(3).tolist()
+    [0.0, 0.408]
 """
 
 from typing import TYPE_CHECKING

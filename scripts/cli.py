@@ -1,8 +1,8 @@
 """The ``firstpage`` command: finds the module of the command asked for and turns errors into sentences.
 
 A command's module is imported when it runs, so that ``firstpage --help`` and ``firstpage select`` answer
-in a blink. Each module holds one ``click`` command named ``command``. With ``FIRSTPAGE_TRACEBACK`` set, an
-error that nothing foresaw shows where it came from.
+in a blink. Each module holds one ``click`` command named ``command``. With ``FIRSTPAGE_TRACEBACK`` set, a
+failure shows where it came from.
 """
 
 import io
@@ -105,10 +105,10 @@ def main() -> None:
         sys.exit(2)
     except click.ClickException as error:
         _fail(error.format_message(), 2)
-    except InputError as error:
-        _fail(str(error), 2)
     except FirstpageError as error:
-        _fail(str(error), 1)
+        if os.environ.get("FIRSTPAGE_TRACEBACK"):
+            raise
+        _fail(str(error), 2 if isinstance(error, InputError) else 1)
     except OSError as error:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is still to be written is lost
         if isinstance(error, BrokenPipeError):  # whoever reads the output, such as `head`, has enough

@@ -90,6 +90,15 @@ def _locate(summary: Mapping[str, Any]) -> str:
     return markdown_table(headings, rows)
 
 
+def _generators(summary: Mapping[str, Any]) -> str:
+    rows = [
+        [row["generator"], f"{row['candidates']['mean']:.1f}", percent(row["any"], interval=True),
+         percent(row["all"], interval=True)]
+        for row in summary["generators"]
+    ]  # fmt: skip
+    return markdown_table(["generator", "mean candidates", "any gold file", "all gold files"], rows)
+
+
 def _comparisons(summary: Mapping[str, Any]) -> str:
     rows = [
         [f"{row['generator']}: {row['function']} against {row['against']}", f"{100 * row['difference']:+.1f}",
@@ -109,6 +118,7 @@ def _speed(report: Mapping[str, Any]) -> str:
 TABLES: Mapping[str, tuple[str, Callable[[Mapping[str, Any]], str]]] = {
     "first_chunk": ("first_chunk/summary.json", _first_chunk),
     "locate": ("locate_verified/summary.json", _locate),
+    "generators": ("locate_verified/summary.json", _generators),
     "comparisons": ("locate_verified/summary.json", _comparisons),
     "speed": ("speed.json", _speed),
 }

@@ -7,7 +7,7 @@ from importlib.metadata import version
 
 import click
 import pytest
-from firstpage.scripts.cli import cli
+from firstpage.scripts.cli import cli, main
 
 
 def commands(group: click.Group = cli, above: tuple[str, ...] = ()) -> dict[tuple[str, ...], click.Command]:
@@ -172,7 +172,17 @@ def test_streams_that_are_closed_are_empty(console_script, closed):
     assert (b"0 of 0 items" in done.stdout) == (">&-" not in closed)
 
 
-def test_an_unforeseen_error_is_one_sentence_unless_its_traceback_is_asked_for(
+def test_an_unforeseen_error_is_one_sentence(monkeypatch, capsys):
+    monkeypatch.setattr(cli, "main", lambda **_: 1 / 0)
+    with pytest.raises(SystemExit) as ended:
+        main()
+    said = capsys.readouterr().err
+    assert ended.value.code == 1
+    assert said.startswith("firstpage: unforeseen, ZeroDivisionError: division by zero; FIRSTPAGE_TRACEBACK=1")
+    assert said.count("\n") == 1
+
+
+def test_a_failed_value_function_is_one_sentence_unless_its_traceback_is_asked_for(
     firstpage, plug_in, monkeypatch
 ):
     plug_in("fails", "raise ZeroDivisionError('here')")
