@@ -11,11 +11,15 @@
 import logging
 from collections.abc import Callable
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from .errors import InputError, MissingExtraError, RunError
 
 ROW_OVERHEAD = 30  # tokens of a row's frame, arXiv 2608.26130, section 4.1
+
+
+class NoVocabularyError(RunError):
+    """A tokenizer's vocabulary is not on this machine and cannot be fetched; its text says so."""
 
 
 class TokenCounter(Protocol):
@@ -23,9 +27,12 @@ class TokenCounter(Protocol):
 
     Attributes:
         name: as given to `token_counter`.
+        subadditive: whether a whole never takes more than its parts, so that what its parts are sure to fit
+            need not be counted again.
     """
 
     name: str
+    subadditive: bool
 
     def count(self, text: str) -> int:
         """Tokens of ``text``, >= 0; 0 for the empty text."""
@@ -36,6 +43,7 @@ class CharacterCounter:
     """A token for every four characters begun, which suits English and code to about a fifth."""
 
     name = "chars4"
+    subadditive = True
 
     def count(self, text: str) -> int:
         """Tokens of ``text``, rounded up."""
@@ -46,6 +54,7 @@ class RowCounter:
     """The cost of a result row in the first-chunk paper, for every line of the text."""
 
     name = "rows"
+    subadditive = True
 
     def count(self, text: str) -> int:
         """The sum of `row_cost` over the lines of ``text``."""
@@ -59,6 +68,8 @@ def row_cost(row: str) -> int:
 
 class _EncodingCounter:
     """Counts with any function from text to tokens."""
+
+    subadditive = False  # two texts may meet where either alone would have been one token
 
     def __init__(self, name: str, encode: Callable[[str], int]) -> None:
         self.name = name
@@ -76,36 +87,30 @@ def readable(text: str) -> str:
     return text if text.isascii() else text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
-def token_counter(name: str, *, fall_back: bool = False) -> TokenCounter:
+def token_counter(name: str) -> TokenCounter:
     """The counter of that name.
 
     Args:
         name: ``chars4``, ``rows``, ``tiktoken:ENCODING`` or ``hf:NAME``.
-        fall_back: give ``chars4`` where the vocabulary of a tokenizer cannot be had, instead of raising.
 
     Raises:
-        InputError: no counter has that name, or tiktoken knows no such encoding.
+        InputError: no counter has that name, tiktoken knows no such encoding, or a file is no tokenizer.
         MissingExtraError: tiktoken or tokenizers is not installed.
-        RunError: the vocabulary is not on this machine and cannot be fetched.
+        NoVocabularyError: the vocabulary is not on this machine and cannot be fetched.
 
     Example:
         >>> token_counter("chars4").count("django/db/models/query.py")
         7
     """
     kind, _, which = name.partition(":")
-    try:
-        if name == "chars4":
-            return CharacterCounter()
-        if name == "rows":
-            return RowCounter()
-        if kind == "tiktoken" and which:
-            return _EncodingCounter(name, _tiktoken(which))
-        if kind == "hf" and which:
-            return _EncodingCounter(name, _hugging_face(which))
-    except RunError:
-        if fall_back:
-            return CharacterCounter()
-        raise
+    if name == "chars4":
+        return CharacterCounter()
+    if name == "rows":
+        return RowCounter()
+    if kind == "tiktoken" and which:
+        return _EncodingCounter(name, _tiktoken(which))
+    if kind == "hf" and which:
+        return _EncodingCounter(name, _hugging_face(which))
     raise InputError(
         f"'{name}' is no token counter; use chars4, rows, tiktoken:ENCODING (tiktoken:o200k_base) "
         "or hf:NAME (a tokenizer.json, its folder or a hub name)"
@@ -123,7 +128,7 @@ def _tiktoken(encoding: str) -> Callable[[str], int]:
     try:
         loaded = tiktoken.get_encoding(encoding)
     except Exception as error:  # whatever its HTTP client raises
-        raise RunError(
+        raise NoVocabularyError(
             f"the vocabulary of tiktoken's '{encoding}' is not on this machine and could not be fetched "
             f"({type(error).__name__}); run once on line, or set TIKTOKEN_CACHE_DIR to a folder that has it"
         ) from error
@@ -138,12 +143,26 @@ def _hugging_face(name: str) -> Callable[[str], int]:
     logging.getLogger("huggingface_hub").setLevel(logging.ERROR)  # it reports every retry
     path = Path(name)
     path = path / "tokenizer.json" if path.is_dir() else path
+    if path.is_file():
+        try:
+            tokenizer = Tokenizer.from_file(str(path))
+        except Exception as error:  # tokenizers raises bare Exception
+            raise InputError(f"'{path}' is no tokenizer that can be read: {error}") from error
+    else:
+        tokenizer = _from_hub(Tokenizer, name)
+    tokenizer.no_truncation()
+    return lambda text: len(tokenizer.encode(text, add_special_tokens=False).ids)
+
+
+def _from_hub(tokenizer: Any, name: str) -> Any:
     try:
-        tokenizer = Tokenizer.from_file(str(path)) if path.is_file() else Tokenizer.from_pretrained(name)
-    except Exception as error:  # tokenizers raises bare Exception
-        raise RunError(
+        return tokenizer.from_pretrained(name)
+    except ValueError as error:
+        raise InputError(
+            f"'{name}' is neither a tokenizer.json, nor a folder that holds one, nor a name on the hub"
+        ) from error
+    except Exception as error:  # whatever its HTTP client raises
+        raise NoVocabularyError(
             f"the tokenizer '{name}' is neither a tokenizer.json on this machine nor could it be fetched "
             f"({type(error).__name__}); give the path of a tokenizer.json or run once on line"
         ) from error
-    tokenizer.no_truncation()
-    return lambda text: len(tokenizer.encode(text, add_special_tokens=False).ids)

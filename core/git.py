@@ -1,27 +1,46 @@
 """Reads a git object store at any commit, without a checkout and without writing to the repository.
 
-Everything goes through two git processes: ``ls-tree`` for a commit's files and one long-lived
-``cat-file --batch`` for their contents.
+Contents come from one long-lived ``cat-file --batch``; all else, such as the files of a commit, from a git
+process for each question.
 """
 
 import os
 import subprocess
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import IO
 
 from .errors import InputError, RunError
 
-# Nothing here may take a lock, write an index, ask a person or fetch a missing object.
-_ENVIRONMENT = {
+# What ``git rev-parse --local-env-vars`` lists, set in hooks: it would lead to another repository than the
+# one asked for. Settings given by environment stay, as git itself keeps them for a submodule.
+LOCAL_VARIABLES = frozenset({
+    "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_COMMON_DIR", "GIT_CONFIG", "GIT_DIR", "GIT_GRAFT_FILE",
+    "GIT_IMPLICIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_INTERNAL_SUPER_PREFIX", "GIT_NO_REPLACE_OBJECTS",
+    "GIT_OBJECT_DIRECTORY", "GIT_PREFIX", "GIT_REPLACE_REF_BASE", "GIT_SHALLOW_FILE", "GIT_WORK_TREE",
+})  # fmt: skip
+# Nothing here may take a lock, write an index or fetch a missing object; an older git knows the last by
+# the protocols it may use alone, and "none" is none of them.
+_READ_ONLY = {
     "GIT_OPTIONAL_LOCKS": "0",
-    "GIT_TERMINAL_PROMPT": "0",
     "GIT_NO_LAZY_FETCH": "1",
+    "GIT_ALLOW_PROTOCOL": "none",
     "GIT_NO_REPLACE_OBJECTS": "1",
-    "LC_ALL": "C",
 }
+
+
+def git_environment(may_fetch: bool = False) -> dict[str, str]:
+    """The environment to run git in: for the repository named, in English, and without asking a person.
+
+    Args:
+        may_fetch: whether git may also write and fetch, as a clone does.
+    """
+    kept = {name: value for name, value in os.environ.items() if name not in LOCAL_VARIABLES}
+    return kept | {"GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"} | ({} if may_fetch else _READ_ONLY)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +92,8 @@ class GitStore:
             self._batch.kill()
             for stream in (self._batch.stdin, self._batch.stdout):
                 if stream is not None:
-                    stream.close()
+                    with suppress(OSError):  # a question that a dead process did not take
+                        stream.close()
             self._batch.wait()
             self._batch = None
 
@@ -125,18 +145,33 @@ class GitStore:
         Raises:
             RunError: git ended or answered out of turn.
         """
-        sending, receiving = self._pipes()
-        sending.write(blob.encode() + b"\n")
-        sending.flush()
-        answer = receiving.readline().split()
-        if len(answer) == 2 and answer[1] == b"missing":
+        if self._partly is not None and blob not in self._partly:
             return None
-        if len(answer) != 3:
+        started = self._batch is not None
+        try:
+            head = self._ask(blob)
+            if not head and started:  # it ended since the blob before; nothing is lost with a new one
+                self.close()
+                head = self._ask(blob)
+            content = self._answer(blob, head)
+        except BaseException:  # whatever is left of the answer, the next one does not start with it
             self.close()
-            raise RunError(f"git cat-file ended while reading blob {blob} of {self.git_dir}")
-        content = receiving.read(int(answer[2]))
-        receiving.read(1)
+            raise
         return content
+
+    @cached_property
+    def _partly(self) -> frozenset[str] | None:
+        """The objects at hand of a partial clone, None for a whole one.
+
+        Asked for an object that it may not fetch, git dies where it says "missing" of a whole clone.
+        """
+        promised = r"^(extensions\.partialclone|remote\..*\.promisor)$"
+        if self._git("config", "--get-regexp", promised).returncode != 0:
+            return None
+        listed = self._git("cat-file", "--batch-all-objects", "--unordered", "--batch-check=%(objectname)")
+        if listed.returncode != 0:
+            raise RunError(f"the objects of {self.git_dir} cannot be listed: {_last(listed)}")
+        return frozenset(listed.stdout.decode().split())
 
     def log(self, *arguments: str) -> str:
         """The output of ``git log`` with these arguments, decoded with surrogate escapes.
@@ -149,14 +184,35 @@ class GitStore:
             raise RunError(f"the history of {self.git_dir} cannot be read: {_last(done)}")
         return done.stdout.decode("utf-8", "surrogateescape")
 
+    def _ask(self, blob: str) -> bytes:
+        """The line before the bytes of a blob; empty if git ended."""
+        sending, receiving = self._pipes()
+        try:
+            sending.write(blob.encode() + b"\n")
+            sending.flush()
+            return receiving.readline()
+        except OSError:
+            return b""
+
+    def _answer(self, blob: str, head: bytes) -> bytes | None:
+        said = head.split()
+        if said == [blob.encode(), b"missing"]:
+            return None
+        if len(said) == 3 and said[0] == blob.encode() and said[2].isdigit():
+            _, receiving = self._pipes()
+            content = receiving.read(int(said[2]))
+            if len(content) == int(said[2]) and receiving.read(1) == b"\n":
+                return content
+        raise RunError(f"git cat-file ended while reading blob {blob} of {self.git_dir}")
+
     def _pipes(self) -> tuple[IO[bytes], IO[bytes]]:
-        if self._batch is None or self._batch.poll() is not None:
+        if self._batch is None:
             self._batch = subprocess.Popen(
                 ["git", f"--git-dir={self.git_dir}", "cat-file", "--batch"],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
-                env=os.environ | _ENVIRONMENT,
+                env=git_environment(),
             )
         assert self._batch.stdin is not None
         assert self._batch.stdout is not None
@@ -174,7 +230,11 @@ def _git_dir(path: Path) -> Path:
         return path.resolve()
     found = _run("-C", str(path), "rev-parse", "--absolute-git-dir")
     if found.returncode != 0:
-        raise InputError(f"{path} is no git repository; give a work tree, a .git folder or a bare one")
+        said = " ".join(found.stderr.decode("utf-8", "replace").split())
+        raise InputError(
+            f"{path} is no git repository; give a work tree, a .git folder or a bare one"
+            + ("" if "not a git repository (or any" in said else f" (git says: {said})")
+        )
     return Path(os.fsdecode(found.stdout.rstrip(b"\n")))
 
 
@@ -184,7 +244,7 @@ def _run(*arguments: str) -> subprocess.CompletedProcess[bytes]:
             ["git", *arguments],
             capture_output=True,
             check=False,
-            env=os.environ | _ENVIRONMENT,
+            env=git_environment(),
         )
     except FileNotFoundError:
         raise InputError("git is not installed; install it and try again") from None

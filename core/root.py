@@ -11,6 +11,11 @@ from .items import Item
 # A longer file is scored by its beginning; nothing of it is shown, so nothing is cut that an agent sees.
 READ_BYTES = 1 << 20
 
+# Some flags are not on every system.
+_NO_LINK = getattr(os, "O_NOFOLLOW", 0)
+_FILE = os.O_RDONLY | _NO_LINK | getattr(os, "O_NONBLOCK", 0)
+_PLACE = getattr(os, "O_PATH", os.O_RDONLY) | getattr(os, "O_DIRECTORY", 0)  # to pass, not to list
+
 
 class Root:
     """A folder whose files may be read to score the items that stand for them.
@@ -42,16 +47,32 @@ class Root:
             real = (self._folder / path).resolve()
             if not real.is_relative_to(self._folder):
                 return None
-            # What is opened is the path just checked: neither a link put there since nor a pipe to hang on.
-            handle = os.open(real, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
+            handle = self._open(real)
+            try:
+                if not stat.S_ISREG(os.fstat(handle).st_mode):
+                    return None
+                with os.fdopen(handle, "rb", closefd=False) as file:
+                    body = file.read(READ_BYTES)
+            finally:
+                os.close(handle)
         except (OSError, ValueError, RuntimeError):  # a NUL in the path; a link that leads to itself
             return None
-        if not stat.S_ISREG(os.fstat(handle).st_mode):
-            os.close(handle)
-            return None
-        with os.fdopen(handle, "rb") as file:
-            body = file.read(READ_BYTES)
         return None if b"\0" in body else body.decode("utf-8", "replace")
+
+    def _open(self, real: Path) -> int:
+        """Opens the very path that was checked: no link put there since, and no pipe to hang on."""
+        if os.open not in os.supports_dir_fd:
+            return os.open(real, _FILE)
+        *folders, name = real.relative_to(self._folder).parts or (".",)
+        place = os.open(self._folder, _PLACE)
+        try:
+            for part in folders:
+                inner = os.open(part, _PLACE | _NO_LINK, dir_fd=place)
+                os.close(place)
+                place = inner
+            return os.open(name, _FILE, dir_fd=place)
+        finally:
+            os.close(place)
 
     def _reader(self, path: str) -> Callable[[], str | None]:
         return lambda: self.read(path)

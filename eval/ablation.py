@@ -6,10 +6,8 @@ that do best on all others.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from contextlib import closing
 from dataclasses import asdict, replace
-from functools import cache
+from functools import cache, partial
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -18,21 +16,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.errors import FirstpageError, InputError
-from ..core.git import GitStore
 from ..core.items import Item, Query
 from ..core.values import ranking
 from ..readers.blob_index import BlobIndex
 from ..readers.candidates import candidate_generators, candidate_items
-from ..readers.hybrid import WEIGHTS, Evidence, Weights, weighted
+from ..readers.hybrid import WEIGHTS, SignalFinder, Weights, weighted
 from ..readers.sources import PYTHON
+from .display import percent, with_interval
+from .localisation import for_each
 from .measures import first_rank, p_at
-from .statistics import mcnemar
+from .statistics import discordant, mcnemar
 from .summary import rate
-from .tables import markdown_table, percent, probability
+from .tables import markdown_table, probability
 from .tasks import Task
 
 GENERATOR = "union"
-DEPTHS = (1, 5, 10, 50)
+SHOWN_DEPTHS = (1, 5, 10, 50)
 
 Values = Mapping[str, Sequence[float]]
 
@@ -94,15 +93,10 @@ def ablate(
     one_at_a_time = [(name, value) for name, values in sweep.items() for value in values]
     varied = [replace(WEIGHTS, **{name: value}) for name, value in one_at_a_time]
     gridded = [replace(WEIGHTS, **dict(zip(grid, values, strict=True))) for values in product(*grid.values())]
-    tasks = sorted(tasks, key=lambda task: (task.repo, task.instance_id))
+    tasks = sorted(tasks, key=_key)
     ranks, errors = _all_ranks(tasks, repositories, [WEIGHTS, *varied, *gridded], jobs, step)
-    default, swept, tried = ranks[0], ranks[1 : 1 + len(varied)], ranks[1 + len(varied) :]
+    (default,), swept, tried = np.split(ranks, [1, 1 + len(varied)])
     repos = np.array([task.repo for task in tasks])
-    chosen = {str(repo): choose(tried[:, repos != repo]) for repo in np.unique(repos)}
-    held_out = np.array([tried[chosen[task.repo], place] for place, task in enumerate(tasks)])
-    best = choose(tried)
-    shares = p_at(tried, 1).mean(axis=1)
-    spread = {"lowest": shares.min(), "median": np.median(shares), "highest": shares.max()}
     return {
         "tasks": len(tasks),
         "generator": GENERATOR,
@@ -110,27 +104,12 @@ def ablate(
         "errors": errors,
         "found": rate(np.isfinite(default)),
         "default": _rates(default, default, repos),
-        "held_out": _rates(held_out, default, repos),
-        "best": {"weights": asdict(gridded[best]), **_rates(tried[best], default, repos)},
         "sweep": [
             {"weight": name, "value": value, **_rates(found, default, repos)}
             for (name, value), found in zip(one_at_a_time, swept, strict=True)
         ],
-        "grid": {
-            "values": grid,
-            "settings": len(gridded),
-            "p1": {name: float(share) for name, share in spread.items()},
-        },
-        "repositories": [
-            {
-                "repository": repo,
-                "tasks": int((repos == repo).sum()),
-                "default": float(p_at(default[repos == repo], 1).mean()),
-                "held_out": float(p_at(held_out[repos == repo], 1).mean()),
-                "chosen": {name: getattr(gridded[place], name) for name in grid},
-            }
-            for repo, place in chosen.items()
-        ],
+        "grid": {"values": grid, "settings": len(gridded), "p1": _spread(p_at(tried, 1).mean(axis=1))},
+        **_chosen(tried, gridded, default, repos, list(grid)),
     }
 
 
@@ -156,7 +135,7 @@ def ranks_with(
     is_gold = np.array([item.id in wanted for item in items], dtype=np.bool_)
     if not is_gold.any():
         return np.full(len(settings), np.inf)
-    signals = cache(Evidence(query, items).signals)
+    signals = cache(SignalFinder(query, items).signals)
     values = (weighted(signals(of.k1, of.title, of.code), of) for of in settings)
     return np.array([first_rank(is_gold[ranking(one)]) for one in values])
 
@@ -190,6 +169,10 @@ def ablation_tables(summary: Mapping[str, Any]) -> str:
     return "\n".join(parts)
 
 
+def _key(task: Task) -> tuple[str, str]:
+    return task.repo, task.instance_id
+
+
 def _all_ranks(
     tasks: Sequence[Task],
     repositories: Mapping[str, Path],
@@ -198,40 +181,68 @@ def _all_ranks(
     step: Callable[[], None],
 ) -> tuple[NDArray[np.float64], dict[str, str]]:
     """Ranks, shape ``(settings, tasks)``, and why tasks could not be measured, which count as misses."""
+    places = {_key(task): place for place, task in enumerate(tasks)}
     ranks = np.full((len(settings), len(tasks)), np.inf)
     errors = {}
-    with ProcessPoolExecutor(jobs) as pool:
-        waiting = {
-            pool.submit(_task_ranks, task, repositories[task.repo], settings): place
-            for place, task in enumerate(tasks)
-        }
-        for done in as_completed(waiting):
-            place = waiting[done]
-            try:
-                ranks[:, place] = done.result()
-            except FirstpageError as error:
-                errors[tasks[place].instance_id] = str(error)
-            step()
+    for task, found in for_each(tasks, repositories, partial(_task_ranks, settings), jobs):
+        if isinstance(found, FirstpageError):
+            errors[task.instance_id] = str(found)
+        else:
+            ranks[:, places[_key(task)]] = found
+        step()
     return ranks, errors
 
 
-def _task_ranks(task: Task, repository: Path, settings: Sequence[Weights]) -> NDArray[np.float64]:
+def _task_ranks(settings: Sequence[Weights], task: Task, blobs: BlobIndex) -> NDArray[np.float64]:
     query = Query(task.query)
-    with GitStore(repository) as store, closing(BlobIndex(store)) as index:
-        corpus = index.corpus(task.base_commit, PYTHON)
-        places = candidate_generators.create(GENERATOR).candidates(corpus, query)
-        return ranks_with(query, candidate_items(corpus, places), task.gold, settings)
+    corpus = blobs.corpus(task.base_commit, PYTHON)
+    places = candidate_generators.create(GENERATOR).candidates(corpus, query)
+    return ranks_with(query, candidate_items(corpus, places), task.gold, settings)
+
+
+def _chosen(
+    tried: NDArray[np.float64],
+    settings: Sequence[Weights],
+    default: NDArray[np.float64],
+    repos: NDArray[np.str_],
+    names: Sequence[str],
+) -> dict[str, Any]:
+    """What the best setting reaches: chosen on all tasks, and for each repository on those of the others."""
+    best = choose(tried)
+    others = {str(repo): choose(tried[:, repos != repo]) for repo in np.unique(repos)}
+    held_out = np.array([tried[others[repo], place] for place, repo in enumerate(repos)])
+    return {
+        "best": {"weights": asdict(settings[best]), **_rates(tried[best], default, repos)},
+        "held_out": _rates(held_out, default, repos),
+        "repositories": [
+            {
+                "repository": repo,
+                "tasks": int((repos == repo).sum()),
+                "default": float(p_at(default[repos == repo], 1).mean()),
+                "held_out": float(p_at(held_out[repos == repo], 1).mean()),
+                "chosen": {name: getattr(settings[place], name) for name in names},
+            }
+            for repo, place in others.items()
+        ],
+    }
+
+
+def _spread(shares: NDArray[np.float64]) -> dict[str, float]:
+    return {
+        "lowest": float(shares.min()),
+        "median": float(np.median(shares)),
+        "highest": float(shares.max()),
+    }
 
 
 def _rates(
     ranks: NDArray[np.float64], default: NDArray[np.float64], repos: NDArray[np.str_]
 ) -> dict[str, Any]:
-    ours, theirs = p_at(ranks, 1), p_at(default, 1)
-    won, lost = int((ours & ~theirs).sum()), int((theirs & ~ours).sum())
+    won, lost = discordant(p_at(ranks, 1), p_at(default, 1))
     any_gold = {
         str(depth): rate(p_at(ranks, depth))
         | {"macro": float(np.mean([p_at(ranks[repos == repo], depth).mean() for repo in np.unique(repos)]))}
-        for depth in DEPTHS
+        for depth in SHOWN_DEPTHS
     }
     return {"any": any_gold, "won": won, "lost": lost, "p": mcnemar(won, lost)}
 
@@ -241,7 +252,7 @@ def _settings(heading: str, rows: Mapping[str, Mapping[str, Any]]) -> str:
         [
             name,
             *(
-                f"{percent(found, interval=depth == '1')} / {100 * found['macro']:.1f}"
+                f"{with_interval(found) if depth == '1' else percent(found)} / {percent(found['macro'])}"
                 for depth, found in row["any"].items()
             ),
             str(row["won"]),
@@ -250,7 +261,9 @@ def _settings(heading: str, rows: Mapping[str, Mapping[str, Any]]) -> str:
         ]
         for name, row in rows.items()
     ]
-    return markdown_table([heading, "p1", *(f"@{depth}" for depth in DEPTHS[1:]), "won", "lost", "p"], listed)
+    return markdown_table(
+        [heading, "p1", *(f"@{depth}" for depth in SHOWN_DEPTHS[1:]), "won", "lost", "p"], listed
+    )
 
 
 def _grid(summary: Mapping[str, Any]) -> str:

@@ -5,16 +5,17 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from ..readers import DEFAULT
+from .display import with_interval
 from .localisation import Cell
 from .summary import compare, gather
-from .tables import percent, probability
+from .tables import probability
 
 SIGNIFICANT = 0.05
 PAGE = 2000  # tokens of the page that a headline speaks of, or as near to them as was measured
 
 FEW = 20  # tasks, below which a tie says nothing
 
-_Kind = Literal["nothing", "alone", "equal", "lead", "tie", "few"]
+_Kind = Literal["nothing", "failed", "alone", "equal", "lead", "tie", "few"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,9 +23,10 @@ class Verdict:
     """What the measured tasks say about the value functions.
 
     Args:
-        kind: ``nothing`` if no gold file is a candidate of any task, ``alone`` for a single function,
-            ``equal`` if all rank and page alike, ``lead`` if the best is significantly ahead of the next,
-            else ``tie``, or ``few`` where there are too few tasks for a tie to mean anything.
+        kind: ``nothing`` if no gold file is a candidate of any task, ``failed`` if no function could rank
+            one, ``alone`` for a single function, ``equal`` if all rank and page alike, ``lead`` if the best
+            is significantly ahead of the next, else ``tie``, or ``few`` where there are too few tasks for a
+            tie to mean anything.
         generator: whose candidates are spoken of: those that hold a gold file most often.
         budget: tokens of the page that is spoken of.
         functions: from the best to the worst.
@@ -122,8 +124,10 @@ def verdict(summary: Mapping[str, Any], cells: Sequence[Cell]) -> Verdict:
     best = rows[functions[0]]
     pairs = _pairs(summary, cells, generator, functions)
     kind: _Kind
-    if not any(row["any"]["rate"] for row in summary["generators"]):
+    if not any(cell.found for cell in cells):
         kind = "nothing"
+    elif not any(cell.ranks for cell in cells):
+        kind = "failed"
     elif len(functions) == 1:
         kind = "alone"
     elif _equal(cells, generator):
@@ -147,19 +151,21 @@ def advice(summary: Mapping[str, Any], cells: Sequence[Cell]) -> str:
     found = verdict(summary, cells)
     if found.kind == "nothing":
         return "No value function can be recommended: no gold file is among the candidates of any task."
+    if found.kind == "failed":
+        return "No value function can be recommended: each failed where a gold file is among the candidates."
     count = f"{summary['tasks']} task{'s' if summary['tasks'] != 1 else ''}"
     puts = (
         f"of {count}, with the candidates of {found.generator}, it puts a gold file first "
-        f"in {percent(found.p1, interval=True)} %, and one on a page of {found.budget:,} tokens in "
-        f"{percent(found.page, interval=True)} %."
+        f"in {with_interval(found.p1)} %, and one on a page of {found.budget:,} tokens in "
+        f"{with_interval(found.page)} %."
     )
     if found.kind == "alone":
         return f"Only {found.function} was measured: {puts}"
     if found.kind == "equal":
         return f"Any of the {len(found.functions)} value functions will do, such as {found.function}: {puts}"
     if found.kind == "few":
-        few = f"{count} cannot tell value functions apart; keep {DEFAULT}."
-        return f"{few} The first here is {found.function}: {puts}"
+        keep = f"; keep {DEFAULT}" if DEFAULT in found.functions else ""
+        return f"{count} cannot tell value functions apart{keep}. The first here is {found.function}: {puts}"
     return f"Use {found.function}: {puts} {_lead(found)}"
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from ..readers import DEFAULT
 from .display import Rate, clean, cut, digits, percent
 
 if TYPE_CHECKING:
@@ -110,38 +111,40 @@ def charts(
     Returns:
         A ``kind``, ``any`` or ``any_on_page``, with its ``panels``: each a ``generator`` and its ``svg``.
     """
-    rows = {(row["generator"], row["function"]): row for row in summary["rankings"]}
+    rankings = summary["rankings"]
     ceilings = {row["generator"]: row["any"]["rate"] for row in summary["generators"]}
     groups = []
     for which, below in (("any", "the first k candidates"), ("any_on_page", "tokens of the page")):
-        ticks = sorted(map(int, summary["rankings"][0][which]))
-        floor = _floor(row[which][str(tick)]["rate"] for row in rows.values() for tick in ticks)
+        ticks = sorted(map(int, rankings[0][which]))
+        shares = {
+            (row["generator"], row["function"]): [row[which][str(tick)] for tick in ticks] for row in rankings
+        }
+        floor = _floor(share["rate"] for of in shares.values() for share in of)
         panels = []
         for generator, functions in ranked.items():
-            lines = [
-                _Line(
-                    name,
-                    styles[name]["number"],
-                    [rows[generator, name][which][str(tick)] for tick in ticks],
-                    styles[name]["dashes"],
-                    bold=name in ("hybrid", recommended),
-                    banded=name == functions[0],
-                )
-                for name in reversed(functions)  # the best is drawn last, over the others
-            ]
+            by_name = {name: shares[generator, name] for name in functions}
+            lines = _lines(by_name, recommended, styles)
             chart = _Chart(
-                f"{which}-{generator}",
-                ticks,
-                below,
-                lines,
-                ceilings[generator],
-                floor,
-                width=460 if len(ranked) < 3 else 360,
-                digits=digits(summary["tasks"]),
-            )
+                f"{which}-{generator}", ticks, below, lines, ceilings[generator], floor,
+                width=460 if len(ranked) < 3 else 360, digits=digits(summary["tasks"]),
+            )  # fmt: skip
             panels.append({"generator": generator, "svg": _draw(chart)})
         groups.append({"kind": which, "panels": panels})
     return groups
+
+
+def _lines(
+    shares: Mapping[str, Sequence[Rate]], recommended: str, styles: Mapping[str, Mapping[str, Any]]
+) -> list[_Line]:
+    """The lines of functions listed from the best to the worst; the best is drawn last, over the others."""
+    names = list(shares)
+    return [
+        _Line(
+            name, styles[name]["number"], shares[name], styles[name]["dashes"],
+            bold=name in (DEFAULT, recommended), banded=name == names[0],
+        )
+        for name in reversed(names)
+    ]  # fmt: skip
 
 
 def _floor(rates: Iterable[float]) -> float:

@@ -1,4 +1,4 @@
-"""How the report shows numbers and foreign text.
+"""How tables and the report show numbers and foreign text.
 
 Every string of a task, a path or an error is foreign: a commit's message may hold markup, control
 characters or half a surrogate pair.
@@ -22,20 +22,30 @@ def digits(tasks: int) -> int:
     return 1 if tasks >= 100 else 0
 
 
-def percent(share: Rate | float, digits: int) -> str:
+def percent(share: Rate | float, digits: int = 1) -> str:
     """A share in percent, without the sign.
 
     Example:
-        >>> percent(0.242, digits=1)
-        '24.2'
+        >>> percent(0.242), percent(0.242, digits=0)
+        ('24.2', '24')
     """
     return f"{100 * (share if isinstance(share, float) else share['rate']):.{digits}f}"
 
 
-def interval(share: Rate, digits: int) -> str:
+def interval(share: Rate, digits: int = 1) -> str:
     """The 95 % interval of a share in percent."""
     low, high = share["interval"]
     return f"{100 * low:.{digits}f}–{100 * high:.{digits}f}"
+
+
+def with_interval(share: Rate, digits: int = 1) -> str:
+    """A share in percent and its 95 % interval.
+
+    Example:
+        >>> with_interval({"rate": 0.242, "interval": [0.2066, 0.2814]})
+        '24.2 (20.7–28.1)'
+    """
+    return f"{percent(share, digits)} ({interval(share, digits)})"
 
 
 def signed(difference: float, digits: int) -> str:

@@ -81,21 +81,39 @@ class Failures:
         ]
         return sorted(missed, key=_remedy)
 
-    def errors(self) -> list[tuple[str, str, str]]:
-        """(repository, task, error), once for all cells of a task that failed alike."""
-        failed = (cell for cell in self._cells.values() if cell.error)
-        return sorted({(cell.repo, cell.task, cut(cell.error, 300)) for cell in failed})
+    def unmeasured(self, generator: str, function: str) -> int:
+        """How many tasks a function could not rank."""
+        return sum(
+            bool(cell.error)
+            for cell in self._cells.values()
+            if (cell.generator, cell.function) == (generator, function)
+        )
+
+    def errors(self) -> list[dict[str, Any]]:
+        """Each error of a task once: its ``repo``, ``task``, ``functions`` (empty for all) and ``error``."""
+        functions = dict.fromkeys(cell.function for cell in self._cells.values())
+        failed: dict[tuple[str, str, str], dict[str, None]] = {}
+        for cell in self._cells.values():
+            if cell.error:
+                failed.setdefault((cell.repo, cell.task, cell.error), {})[cell.function] = None
+        return [
+            {
+                "repo": repo,
+                "task": task,
+                "functions": [] if names.keys() == functions.keys() else list(names),
+                "error": cut(error, 300),
+            }
+            for (repo, task, error), names in sorted(failed.items(), key=lambda entry: entry[0])
+        ]
 
     def _told(self, generator: str, functions: Sequence[str], key: _Key) -> str:
         """All about one task, shown when the pointer rests on its column."""
         lines = [f"{key[1]} · {key[0]}", *_asked(self._tasks.get(key))]
-        for name in functions:
-            cell = self._cells[generator, name, *key]
-            if cell.error:
-                return "\n".join([*lines, f"not measured: {cut(cell.error, 200)}"])
-            rank = f"rank {cell.ranks[0]}" if cell.ranks else "not a candidate"
-            instead = "" if cell.ranks[:1] == (1,) or not cell.first else f", first {cut(cell.first, 90)}"
-            lines.append(f"{name}: {rank}{instead}")
+        cells = [self._cells[generator, name, *key] for name in functions]
+        if cells[0].error and len({cell.error for cell in cells}) == 1:
+            lines.append(f"not measured: {cut(cells[0].error, 200)}")
+        else:
+            lines += [f"{cell.function}: {_became(cell)}" for cell in cells]
         return "\n".join(lines)
 
     def _miss(self, cell: Cell, functions: Sequence[str], generators: Sequence[str]) -> dict[str, Any]:
@@ -109,7 +127,7 @@ class Failures:
             "first": cut(cell.first, 160),
             "rank": cell.ranks[0] if cell.ranks else None,
             "got": sorted((rival.ranks[0], rival.function) for rival in rivals if _within(rival)),
-            "elsewhere": [name for name in generators if self._cells[name, cell.function, *key].ranks],
+            "elsewhere": [name for name in generators if self._cells[name, cell.function, *key].found],
         }
 
 
@@ -119,6 +137,15 @@ def _landing(cell: Cell) -> int:
     if not cell.ranks:
         return _NOWHERE
     return next(place for place, (_, last) in enumerate(LANDINGS) if cell.ranks[0] <= last)
+
+
+def _became(cell: Cell) -> str:
+    """What became of the first gold file, in words."""
+    if cell.error:
+        return f"not measured, {cut(cell.error, 90)}"
+    rank = f"rank {cell.ranks[0]}" if cell.ranks else "not a candidate"
+    instead = "" if cell.ranks[:1] == (1,) or not cell.first else f", first {cut(cell.first, 90)}"
+    return rank + instead
 
 
 def _within(cell: Cell) -> bool:

@@ -11,7 +11,6 @@ Run it with ``firstpage bench select``.
 import itertools
 import json
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -30,17 +29,20 @@ from ..readers.blob_index import BlobIndex
 from ..readers.candidates import Grep
 from ..readers.sources import PYTHON
 from .first_chunk_tables import first_chunk_tables
-from .measures import first_rank, included, last_rank, p_at
+from .measures import BUCKETS, BUDGETS, first_rank, included, last_rank, p_at
 from .parquet import parquet
 from .summary import compare, rate
 from .tasks import Task
 
 FUNCTIONS = ("fifo", "random", "reversed", "priority_kw", "priority_kw_plus", "priority_all")
-BUDGETS = (1000, 2000, 4000, 8000)
 MAIN_BUDGET = 2000  # where the paper tests its hypotheses
-DEPTHS = (1, 3, 5, 10)
+PAPER_DEPTHS = (1, 3, 5, 10)
 CAP = 50  # rows of the paper's generator
-BUCKETS = (("small_1-5", 5), ("medium_6-20", 20), ("large_21+", 10**9))
+# The paper's names of `BUCKETS`, with the most rows of each.
+PAPER_BUCKETS = {
+    f"{size}_{rows}": most
+    for size, (rows, _, most) in zip(("small", "medium", "large"), BUCKETS, strict=True)
+}
 # The paper's hypotheses 1 and 2 are the first two: keyword against FIFO, composite against keyword.
 PAIRS = (
     ("priority_kw", "fifo"),
@@ -137,7 +139,7 @@ def grep_candidates(
     """
     found = {}
     for repo, of_repo in itertools.groupby(sorted(tasks, key=lambda task: task.repo), lambda task: task.repo):
-        with GitStore(repositories[repo]) as store, closing(BlobIndex(store)) as index:
+        with GitStore(repositories[repo]) as store, BlobIndex(store) as index:
             for task in of_repo:
                 corpus = index.corpus(task.base_commit, PYTHON)
                 places = Grep().candidates(corpus, Query(task.query), CAP)
@@ -148,7 +150,7 @@ def grep_candidates(
 
 def bucket_of(count: int) -> str:
     """The paper's class of an answer by its number of rows; its smallest takes an empty answer too."""
-    return next(name for name, most in BUCKETS if count <= most)
+    return next(name for name, most in PAPER_BUCKETS.items() if count <= most)
 
 
 def summarise(cells: Sequence[Cell]) -> dict[str, Any]:
@@ -245,8 +247,8 @@ def _page_rates(function: str, budget: int, cells: Sequence[Cell]) -> dict[str, 
     return {
         "function": function,
         "budget": budget,
-        "any": {f"p{k}": rate(p_at(best, k)) for k in DEPTHS},
-        "all": {f"p{k}": rate(p_at(worst, k)) for k in DEPTHS},
+        "any": {f"p{k}": rate(p_at(best, k)) for k in PAPER_DEPTHS},
+        "all": {f"p{k}": rate(p_at(worst, k)) for k in PAPER_DEPTHS},
         "any_on_page": rate(included(best)),
         "all_on_page": rate(included(worst)),
         "tokens": float(np.mean([cell.tokens for cell in cells])),
@@ -256,7 +258,7 @@ def _page_rates(function: str, budget: int, cells: Sequence[Cell]) -> dict[str, 
 
 def _bucket_rates(function: str, cells: Sequence[Cell]) -> list[dict[str, Any]]:
     rows = []
-    for bucket, _ in BUCKETS:
+    for bucket in PAPER_BUCKETS:
         inside = [cell for cell in cells if cell.bucket == bucket]
         if inside:
             p1 = rate(p_at(_ranks(inside), 1))

@@ -3,7 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from .tables import markdown_table, percent, probability
+from .display import percent, with_interval
+from .tables import PAIRED, ROWS_ALONE, markdown_table, paired
 
 
 def first_chunk_tables(summary: Mapping[str, Any]) -> str:
@@ -18,13 +19,17 @@ def first_chunk_tables(summary: Mapping[str, Any]) -> str:
         _depths(summary, "any"),
         "### All gold files among the first k rows\n",
         _depths(summary, "all"),
-        "### A gold file on the page, and its mean tokens, by budget\n",
+        "### Inclusion (a gold file on the page) and the page's mean tokens, by budget\n",
+        f"{ROWS_ALONE}\n",
         _budgets(summary),
         f"### p1 by number of candidates, at {summary['budget']:,} tokens\n",
         _buckets(summary["buckets"]),
     ]
     if summary["pairs"]:
-        parts += ["### Paired comparisons at p1: exact McNemar test, bootstrap intervals\n", _pairs(summary)]
+        parts += [
+            "### Paired comparisons at p1: exact McNemar test, bootstrap intervals\n",
+            markdown_table(PAIRED, [paired(pair) for pair in summary["pairs"]]),
+        ]
     if summary["published"]:
         same = len(summary["published"]) - len(different)
         parts += [
@@ -39,7 +44,7 @@ def first_chunk_tables(summary: Mapping[str, Any]) -> str:
 def _depths(summary: Mapping[str, Any], which: str) -> str:
     pages = [page for page in summary["pages"] if page["budget"] == summary["budget"]]
     depths = list(pages[0][which])
-    rows = [[page["function"], *(percent(page[which][k], interval=True) for k in depths)] for page in pages]
+    rows = [[page["function"], *(with_interval(page[which][k]) for k in depths)] for page in pages]
     return markdown_table(["value function", *(f"p@{k[1:]}" if k != "p1" else k for k in depths)], rows)
 
 
@@ -63,27 +68,8 @@ def _buckets(buckets: Sequence[Mapping[str, Any]]) -> str:
     sizes = {row["bucket"]: row["tasks"] for row in buckets}
     functions = list(dict.fromkeys(row["function"] for row in buckets))
     p1 = {(row["function"], row["bucket"]): row["p1"] for row in buckets}
-    rows = [
-        [function, *(percent(p1[function, bucket], interval=True) for bucket in sizes)]
-        for function in functions
-    ]
+    rows = [[function, *(with_interval(p1[function, bucket]) for bucket in sizes)] for function in functions]
     return markdown_table(["value function", *(f"{name} ({count})" for name, count in sizes.items())], rows)
-
-
-def _pairs(summary: Mapping[str, Any]) -> str:
-    rows = [
-        [
-            f"{pair['function']} against {pair['against']}",
-            f"{100 * pair['difference']:+.1f}",
-            str(pair["b"]),
-            str(pair["c"]),
-            probability(pair["p"]),
-            _range(pair["by_task"]),
-            _range(pair["by_repository"]),
-        ]
-        for pair in summary["pairs"]
-    ]
-    return markdown_table(["pair", "difference", "b", "c", "McNemar p", "by task", "by repository"], rows)
 
 
 def _published(lines: Sequence[Mapping[str, Any]]) -> str:
@@ -97,8 +83,3 @@ def _reasons(different: Sequence[Mapping[str, Any]]) -> dict[str, list[str]]:
     for line in different:
         found.setdefault(line["why"] or "not explained", []).append(line["what"])
     return found
-
-
-def _range(interval: Sequence[float]) -> str:
-    low, high = interval
-    return f"{100 * low:+.1f} to {100 * high:+.1f}"

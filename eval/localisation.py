@@ -8,13 +8,14 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 from multiprocessing import active_children, parent_process
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,7 +31,7 @@ from ..readers.blob_index import BlobIndex, Corpus
 from ..readers.candidates import candidate_generators, candidate_items
 from .tasks import Task
 
-BUDGETS = (1000, 2000, 4000, 8000)
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,12 +63,14 @@ class Cell:
         files: in the corpus.
         candidates: how many were generated.
         gold: how many gold files the task has.
+        found: how many of them are among the candidates, whatever becomes of their ranking.
         ranks: of the gold files among the ranked candidates, from 1, ascending; those not among them
             are left out.
         on_page: gold files on the page of each budget.
         seconds: that the value function took, the reading of bodies not counted.
         first: the path ranked first; empty without candidates.
-        error: why the task could not be measured, which counts as a miss; empty as a rule.
+        error: why the task, or this function on it, could not be measured, which counts as a miss; empty
+            as a rule.
     """
 
     task: str
@@ -77,6 +80,7 @@ class Cell:
     files: int
     candidates: int
     gold: int
+    found: int
     ranks: tuple[int, ...]
     on_page: tuple[int, ...]
     seconds: float
@@ -96,6 +100,7 @@ def measure(task: Task, corpus: Corpus, plan: Plan) -> list[Cell]:
             if place not in made:
                 made[place] = candidate_items(corpus, [place])[0]
         items = [made[place] for place in places]
+        found = sum(item.id in task.gold for item in items)
         for item in items:
             _ = item.content
         for name in plan.functions:
@@ -113,7 +118,7 @@ def measure(task: Task, corpus: Corpus, plan: Plan) -> list[Cell]:
             cells.append(
                 Cell(
                     task.instance_id, task.repo, generator, name, len(corpus.files), len(items),
-                    len(task.gold), ranks, on_page, seconds, first, failed,
+                    len(task.gold), found, ranks, on_page, seconds, first, failed,
                 )
             )  # fmt: skip
     return cells
@@ -123,6 +128,10 @@ def outcome(
     items: Sequence[Item], values: NDArray[np.float64], gold: Sequence[str], budgets: Sequence[int]
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Where the gold is: its ranks among the items, and how much of it is on a page of each budget.
+
+    A page holds rows and nothing else, as in the first-chunk paper. What ``firstpage select`` delivers ends
+    in a line that tells what is left and is paid from the same budget, so that now and then a row less has
+    room there.
 
     Example:
         >>> items = [Item("a.py", "a.py"), Item("b.py", "b.py")]
@@ -140,7 +149,7 @@ def outcome(
 def run(
     tasks: Sequence[Task], repositories: Mapping[str, Path], plan: Plan, jobs: int = 1
 ) -> Iterator[tuple[Task, list[Cell]]]:
-    """Measures all tasks, those of one repository in one process.
+    """Measures all tasks as `for_each` does.
 
     Args:
         tasks: in any order; they come back as they are done.
@@ -154,13 +163,37 @@ def run(
     Raises:
         RunError: one of the processes was ended from outside.
     """
+    for task, cells in for_each(tasks, repositories, partial(_measured, plan), jobs):
+        yield task, _missed(task, plan, str(cells)) if isinstance(cells, FirstpageError) else cells
+
+
+def for_each(
+    tasks: Sequence[Task],
+    repositories: Mapping[str, Path],
+    work: Callable[[Task, BlobIndex], T],
+    jobs: int = 1,
+) -> Iterator[tuple[Task, T | FirstpageError]]:
+    """Does the same work on all tasks, those of one repository one after the other.
+
+    Args:
+        tasks: in any order; they come back as they are done.
+        repositories: the git directory of each repository that a task names.
+        work: what is done with a task and its repository; other processes must be able to import it.
+        jobs: processes.
+
+    Yields:
+        A task and what the work returned, or the error that it raised.
+
+    Raises:
+        RunError: one of the processes was ended from outside.
+    """
     batches = _batches(tasks, jobs)
     if jobs == 1:
         for batch in batches:
-            yield from _measure_all(batch, repositories[batch[0].repo], plan)
+            yield from _one_by_one(batch, repositories[batch[0].repo], work)
         return
     with ProcessPoolExecutor(jobs, initializer=_end_with_parent) as pool:
-        waiting = [pool.submit(_batch, batch, repositories[batch[0].repo], plan) for batch in batches]
+        waiting = [pool.submit(_batch, batch, repositories[batch[0].repo], work) for batch in batches]
         try:
             for done in as_completed(waiting):
                 yield from done.result()
@@ -196,24 +229,34 @@ def _batches(tasks: Sequence[Task], jobs: int) -> list[list[Task]]:
     return [of[start : start + size] for of in by_repository.values() for start in range(0, len(of), size)]
 
 
-def _batch(tasks: Sequence[Task], store: Path, plan: Plan) -> list[tuple[Task, list[Cell]]]:
-    return list(_measure_all(tasks, store, plan))
+def _batch(
+    tasks: Sequence[Task], store: Path, work: Callable[[Task, BlobIndex], T]
+) -> list[tuple[Task, T | FirstpageError]]:
+    return list(_one_by_one(tasks, store, work))
 
 
-def _measure_all(tasks: Sequence[Task], store: Path, plan: Plan) -> Iterator[tuple[Task, list[Cell]]]:
-    with GitStore(store) as opened, closing(BlobIndex(opened)) as blobs:
+def _one_by_one(
+    tasks: Sequence[Task], store: Path, work: Callable[[Task, BlobIndex], T]
+) -> Iterator[tuple[Task, T | FirstpageError]]:
+    with GitStore(store) as opened, BlobIndex(opened) as blobs:
         for task in tasks:
+            done: T | FirstpageError
             try:
-                yield task, measure(task, blobs.corpus(task.base_commit, plan.suffixes), plan)
+                done = work(task, blobs)
             except FirstpageError as error:
-                yield task, _missed(task, plan, str(error))
+                done = error
+            yield task, done
+
+
+def _measured(plan: Plan, task: Task, blobs: BlobIndex) -> list[Cell]:
+    return measure(task, blobs.corpus(task.base_commit, plan.suffixes), plan)
 
 
 def _missed(task: Task, plan: Plan, error: str) -> list[Cell]:
     nothing = (0,) * len(plan.budgets)
     return [
         Cell(
-            task.instance_id, task.repo, generator, name, 0, 0, len(task.gold), (), nothing, 0.0, "", error
+            task.instance_id, task.repo, generator, name, 0, 0, len(task.gold), 0, (), nothing, 0.0, "", error
         )
         for generator in plan.generators
         for name in plan.functions

@@ -9,6 +9,12 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+# What is measured: tokens of a page, depths of a ranking, and the classes of an answer by its number of rows,
+# from the first to the last. Budgets and classes are those of the first-chunk paper.
+BUDGETS = (1000, 2000, 4000, 8000)
+DEPTHS = (1, 3, 5, 10, 20, 50, 100)
+BUCKETS = (("1-5", 1, 5), ("6-20", 6, 20), ("21+", 21, 10**9))
+
 
 def first_rank(gold: NDArray[np.bool_]) -> float:
     """Rank of the best placed gold item.

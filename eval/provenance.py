@@ -3,16 +3,20 @@
 import hashlib
 import os
 import platform
+import re
 import shlex
 import subprocess
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path, PureWindowsPath
+from pathlib import Path
 from typing import Any
 
+from ..core.git import git_environment
 from .statistics import SEED
+
+_SEPARATOR = re.compile(r"[/\\]")
 
 
 def provenance(
@@ -80,19 +84,22 @@ def _code(root: Path) -> dict[str, Any]:
 
 def _git(root: Path, *arguments: str) -> str:
     done = subprocess.run(
-        ["git", "-C", str(root), *arguments], capture_output=True, text=True, check=True, timeout=30
+        ["git", "-C", str(root), *arguments],
+        capture_output=True,
+        check=True,
+        timeout=30,
+        env=git_environment(),
     )
-    return done.stdout.strip()
+    return done.stdout.decode("utf-8", "replace").strip()
 
 
 def _without_folders(word: str) -> str:
-    """A word of a command line; of an absolute path, also behind ``--option=``, only its last name."""
-    option, sign, value = word.partition("=") if word.startswith("-") else ("", "", word)
-    if Path(value).is_absolute():
-        value = Path(value).name
-    elif PureWindowsPath(value).is_absolute():
-        value = PureWindowsPath(value).name
-    return f"{option}{sign}{value}"
+    """A word of a command line; of a path, also one right behind an option, only its last name."""
+    if word.startswith("--"):
+        option, sign, value = word.partition("=")
+    else:
+        option, sign, value = (word[:2], "", word[2:]) if word.startswith("-") else ("", "", word)
+    return option + sign + _SEPARATOR.split(value.rstrip("/\\"))[-1]
 
 
 def _cpu() -> str:

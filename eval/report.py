@@ -17,11 +17,11 @@ from .charts import charts, styles
 from .display import breakable, clean, digits, interval, milliseconds, percent, signed
 from .failures import DEEP, LANDING_NAMES, Failures
 from .localisation import Cell
+from .summary import misses
 from .tables import probability
 from .tasks import Task
 
 LISTED = 50  # tasks of a list; the rest is counted
-_DEPTHS = (1, 3, 5, 10, 20, 50)  # that have a column
 _TEMPLATES = Path(__file__).parent / "templates"
 
 
@@ -52,7 +52,7 @@ def write_report(
         from jinja2 import Environment, FileSystemLoader, StrictUndefined
     except ImportError:
         raise MissingExtraError("the report", "eval") from None
-    page = Environment(
+    templates = Environment(
         autoescape=True,
         loader=FileSystemLoader(_TEMPLATES),
         undefined=StrictUndefined,
@@ -62,9 +62,9 @@ def write_report(
     )
     shown = digits(summary["tasks"])
     for name, numbers in (("percent", percent), ("interval", interval), ("signed", signed)):
-        page.filters[name] = partial(numbers, digits=shown)
-    page.filters |= {"breakable": breakable, "p": probability, "milliseconds": milliseconds}
-    html = page.get_template("report.html.j2").render(
+        templates.filters[name] = partial(numbers, digits=shown)
+    templates.filters |= {"breakable": breakable, "p": probability, "milliseconds": milliseconds}
+    html = templates.get_template("report.html.j2").render(
         title=title,
         provenance={name: _flat(value) for name, value in provenance.items()},
         **_context(summary, cells, tasks),
@@ -81,7 +81,7 @@ def _context(summary: Mapping[str, Any], cells: Sequence[Cell], tasks: Sequence[
     generators = list(rows)
     ranked = {generator: by_merit(of.values(), found.budget) for generator, of in rows.items()}
     looks = styles([row["function"] for row in summary["rankings"]])
-    depths = summary["rankings"][0]["any"]
+    lost, failed = misses(summary)
     failures = Failures(cells, tasks)
     return {
         "summary": summary,
@@ -91,7 +91,7 @@ def _context(summary: Mapping[str, Any], cells: Sequence[Cell], tasks: Sequence[
         "rows": {(generator, name): row for generator, of in rows.items() for name, row in of.items()},
         "budgets": sorted(map(int, summary["rankings"][0]["any_on_page"])),
         "budget": found.budget,
-        "depths": [depth for depth in _DEPTHS if str(depth) in depths],
+        "depths": sorted(map(int, summary["rankings"][0]["any"])),
         "styles": looks,
         "repos": len({cell.repo for cell in cells}),
         "verdict": found,
@@ -106,6 +106,9 @@ def _context(summary: Mapping[str, Any], cells: Sequence[Cell], tasks: Sequence[
         "missed_tasks": failures.missed(found.generator, found.functions, generators),
         "listed": LISTED,
         "deep": DEEP,
+        "unmeasured": failures.unmeasured(found.generator, found.function),
+        "lost": len(lost),
+        "failed": failed,
         "errors": failures.errors(),
     }
 

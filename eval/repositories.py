@@ -1,17 +1,20 @@
 """Where the repositories of a benchmark are: a folder of clones, a YAML map, or clones made now."""
 
-import os
 import re
 import shutil
 import subprocess
+from collections import Counter
 from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
 
 from ..core.errors import InputError, MissingExtraError, RunError
+from ..core.git import git_environment
 from ..readers.blob_index import cache_folder
 
 GITHUB = "https://github.com/{}.git"
+# A name becomes part of a path and of an address; it comes from a file of tasks.
+_NAME = re.compile(r"(?!\.\.?/)[\w.-]+/(?!\.\.?$)[\w.-]+", re.ASCII)
 _PERCENT = re.compile(rb"Receiving objects:\s+(\d+)%")
 
 
@@ -19,18 +22,21 @@ def find_repositories(where: str | Path, names: Iterable[str]) -> dict[str, Path
     """The repository folder of each name.
 
     Args:
-        where: a folder of clones, bare or not, named ``owner__name``, ``owner/name`` or ``name``, each
-            with or without ``.git``; or a YAML file that maps ``owner/name`` to a folder, relative ones
-            seen from the file.
+        where: a folder of clones, bare or not, named ``owner__name``, ``owner/name`` or ``name`` (unless
+            two of the names end alike), each with or without ``.git``; or a YAML file that maps
+            ``owner/name`` to a folder, relative ones seen from the file.
         names: such as ``django/django``.
 
     Raises:
-        InputError: ``where`` is neither, or some names are not there; all of them are listed.
+        InputError: ``where`` is neither, a name is not ``owner/name``, or some names are not there; all of
+            them are listed.
         MissingExtraError: a YAML map is given and PyYAML is not installed.
     """
     where = Path(where)
+    names = _checked(names)
     if where.is_dir():
-        found = {name: _in_folder(where, name) for name in names}
+        ends = Counter(name.split("/")[1] for name in names)
+        found = {name: _in_folder(where, name, ends[name.split("/")[1]] == 1) for name in names}
     elif where.is_file():
         mapped = _read_map(where)
         found = {name: where.parent / mapped[name] if name in mapped else None for name in names}
@@ -52,11 +58,12 @@ def clone_repositories(names: Iterable[str], progress: Callable[[str, int], None
         progress: called with a name and the percentage received.
 
     Raises:
+        InputError: a name is not ``owner/name``.
         RunError: a repository cannot be cloned; what git said is passed on.
     """
     folder = cache_folder() / "repositories"
     found = {}
-    for name in names:
+    for name in _checked(names):
         place = folder / f"{name.replace('/', '__')}.git"
         if not place.is_dir():
             _clone(GITHUB.format(name), place, partial(progress, name))
@@ -64,8 +71,17 @@ def clone_repositories(names: Iterable[str], progress: Callable[[str, int], None
     return found
 
 
-def _in_folder(folder: Path, name: str) -> Path | None:
-    spellings = (name.replace("/", "__"), name, name.split("/")[-1])
+def _checked(names: Iterable[str]) -> list[str]:
+    """The names, each once."""
+    asked = list(dict.fromkeys(names))
+    for name in asked:
+        if not _NAME.fullmatch(name):
+            raise InputError(f"a task's repo must be owner/name, and {name!r} is not")
+    return asked
+
+
+def _in_folder(folder: Path, name: str, alone: bool) -> Path | None:
+    spellings = [name.replace("/", "__"), name, *([name.split("/")[1]] if alone else [])]
     places = (folder / f"{spelling}{ending}" for spelling in spellings for ending in ("", ".git"))
     return next((place for place in places if place.is_dir()), None)
 
@@ -94,7 +110,7 @@ def _clone(address: str, place: Path, progress: Callable[[int], None]) -> None:
         ["git", "clone", "--bare", "--progress", address, str(part)],
         stdin=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
-        env=os.environ | {"GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"},
+        env=git_environment(may_fetch=True),
     ) as git:
         assert git.stderr is not None
         said = b""

@@ -76,6 +76,23 @@ def mcnemar(b: int, c: int) -> float:
     return min(1.0, float(2 * tail / 2 ** (b + c)))
 
 
+def discordant(first: NDArray[np.bool_], second: NDArray[np.bool_]) -> tuple[int, int]:
+    """The tasks on which two methods differ, for `mcnemar`.
+
+    Args:
+        first: shape ``(tasks,)``, whether the first method solves each task.
+        second: shape ``(tasks,)``, whether the second does.
+
+    Returns:
+        b, the tasks that only the first solves, and c, those that only the second does.
+
+    Example:
+        >>> discordant(np.array([True, True, False]), np.array([False, True, False]))
+        (1, 0)
+    """
+    return int((first & ~second).sum()), int((second & ~first).sum())
+
+
 def paired_bootstrap(
     first: ArrayLike,
     second: ArrayLike,

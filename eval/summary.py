@@ -1,6 +1,6 @@
 """Cells of a localisation benchmark, brought to rates, intervals and paired tests."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,10 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .localisation import Cell, Plan
-from .statistics import mcnemar, paired_bootstrap, wilson
-
-DEPTHS = (1, 3, 5, 10, 20, 50, 100)
-BUCKETS = (("1-5", 1, 5), ("6-20", 6, 20), ("21+", 21, 10**9))
+from .measures import BUCKETS, DEPTHS
+from .statistics import discordant, mcnemar, paired_bootstrap, wilson
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +19,8 @@ class Ranking:
     Args:
         first: shape ``(tasks,)``, rank of the best placed gold file, infinite where none is ranked.
         last: shape ``(tasks,)``, rank of the worst placed gold file, infinite where one is missing.
+        any_found, all_found: shape ``(tasks,)``, whether gold is among the candidates; the same under every
+            value function, also under one that fails.
         any_on_page, all_on_page: shape ``(tasks, budgets)``.
         candidates: shape ``(tasks,)``.
         seconds: shape ``(tasks,)``.
@@ -29,6 +29,8 @@ class Ranking:
 
     first: NDArray[np.float64]
     last: NDArray[np.float64]
+    any_found: NDArray[np.bool_]
+    all_found: NDArray[np.bool_]
     any_on_page: NDArray[np.bool_]
     all_on_page: NDArray[np.bool_]
     candidates: NDArray[np.int64]
@@ -53,14 +55,14 @@ def summarise(cells: Sequence[Cell], plan: Plan, reference: str) -> dict[str, An
         reference: the value function that all others are compared with, generator by generator.
 
     Returns:
-        ``tasks``, ``errors`` (task to why it could not be measured), ``generators`` (what each finds at
-        all), ``rankings`` (rates of each value function), ``comparisons`` (paired, at rank 1) and
-        ``repositories``.
+        ``tasks``, ``errors`` (by task and value function, why it could not be measured), ``generators``
+        (what each finds at all), ``rankings`` (rates of each value function), ``comparisons`` (paired, at
+        rank 1) and ``repositories``.
     """
     rankings = gather(cells)
     return {
         "tasks": len(next(iter(rankings.values())).first),
-        "errors": {cell.task: cell.error for cell in cells if cell.error},
+        "errors": _errors(cells),
         "generators": [_found(name, rankings[name, plan.functions[0]]) for name in plan.generators],
         "rankings": [
             {"generator": generator, "function": function, **_rates(rankings[generator, function], plan)}
@@ -79,14 +81,30 @@ def summarise(cells: Sequence[Cell], plan: Plan, reference: str) -> dict[str, An
     }  # fmt: skip
 
 
+def misses(summary: Mapping[str, Any]) -> tuple[list[str], dict[str, int]]:
+    """What could not be measured, which counts as missed.
+
+    Args:
+        summary: of `summarise`.
+
+    Returns:
+        The tasks on which every value function failed; and on how many of the others each that failed did.
+    """
+    functions = dict.fromkeys(row["function"] for row in summary["rankings"])
+    lost = [task for task, errors in summary["errors"].items() if errors.keys() == functions.keys()]
+    others = [errors for task, errors in summary["errors"].items() if task not in lost]
+    failed = {name: sum(name in errors for errors in others) for name in functions}
+    return lost, {name: count for name, count in failed.items() if count}
+
+
 def compare(ours: NDArray[np.bool_], theirs: NDArray[np.bool_], repos: NDArray[np.str_]) -> dict[str, Any]:
     """Two value functions on the same tasks: difference, exact McNemar test, paired bootstrap intervals."""
-    only_ours, only_theirs = int((ours & ~theirs).sum()), int((theirs & ~ours).sum())
+    b, c = discordant(ours, theirs)
     return {
         "difference": float(ours.mean() - theirs.mean()),
-        "b": only_ours,
-        "c": only_theirs,
-        "p": mcnemar(only_ours, only_theirs),
+        "b": b,
+        "c": c,
+        "p": mcnemar(b, c),
         "by_task": paired_bootstrap(ours, theirs),
         "by_repository": paired_bootstrap(ours, theirs, clusters=repos),
     }
@@ -102,10 +120,13 @@ def _ranking(cells: Sequence[Cell]) -> Ranking:
     complete = [len(cell.ranks) == cell.gold for cell in cells]
     pages = np.array([cell.on_page for cell in cells])
     gold = np.array([cell.gold for cell in cells])
+    found = np.array([cell.found for cell in cells])
     return Ranking(
         first=np.array([cell.ranks[0] if cell.ranks else np.inf for cell in cells]),
         last=np.array([cell.ranks[-1] if whole and cell.ranks else np.inf
                        for cell, whole in zip(cells, complete, strict=True)]),
+        any_found=found > 0,
+        all_found=(found == gold) & (gold > 0),
         any_on_page=pages > 0,
         all_on_page=(pages == gold[:, None]) & (gold[:, None] > 0),
         candidates=np.array([cell.candidates for cell in cells]),
@@ -114,20 +135,28 @@ def _ranking(cells: Sequence[Cell]) -> Ranking:
     )  # fmt: skip
 
 
+def _errors(cells: Sequence[Cell]) -> dict[str, dict[str, str]]:
+    errors: dict[str, dict[str, str]] = {}
+    for cell in cells:
+        if cell.error:
+            errors.setdefault(cell.task, {}).setdefault(cell.function, cell.error)
+    return errors
+
+
 def _found(name: str, ranking: Ranking) -> dict[str, Any]:
     buckets = {}
     for label, low, high in BUCKETS:
         inside = (ranking.candidates >= low) & (ranking.candidates <= high)
         if inside.any():
-            buckets[label] = {"tasks": int(inside.sum()), **rate(np.isfinite(ranking.first[inside]))}
+            buckets[label] = {"tasks": int(inside.sum()), **rate(ranking.any_found[inside])}
     return {
         "generator": name,
         "candidates": {
             "mean": float(ranking.candidates.mean()),
             "median": float(np.median(ranking.candidates)),
         },
-        "any": rate(np.isfinite(ranking.first)),
-        "all": rate(np.isfinite(ranking.last)),
+        "any": rate(ranking.any_found),
+        "all": rate(ranking.all_found),
         "buckets": buckets,
     }
 
@@ -156,7 +185,7 @@ def _by_repository(rankings: dict[tuple[str, str], Ranking], plan: Plan) -> list
     repos = rankings[generator, plan.functions[0]].repos
     measures: dict[str, Callable[[Ranking, NDArray[np.bool_]], float]] = {
         "p1": lambda ranking, of: float((ranking.first[of] <= 1).mean()),
-        "inclusion@50": lambda ranking, of: float((ranking.first[of] <= 50).mean()),
+        "p@50": lambda ranking, of: float((ranking.first[of] <= 50).mean()),
     }
     return [
         {"repository": str(repo), "tasks": int((repos == repo).sum()), "generator": generator}

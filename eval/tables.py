@@ -1,7 +1,15 @@
 """Summaries as Markdown tables, for a terminal and for the documentation."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
+
+from .display import percent, with_interval
+from .summary import misses
+
+PAIRED = ("pair", "difference", "b", "c", "McNemar p", "by task", "by repository")  # columns of `paired`
+
+# Stands with each table of pages.
+ROWS_ALONE = "A page holds rows alone; the last line that `select` adds may take the room of one."
 
 
 def markdown_table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -19,18 +27,6 @@ def markdown_table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> st
     return "".join(f"{line}\n" for line in lines)
 
 
-def percent(rate: dict[str, Any], *, interval: bool = False) -> str:
-    """A rate of `eval.summary` in percent, with its interval if asked for.
-
-    Example:
-        >>> percent({"rate": 0.242, "interval": [0.2066, 0.2814]}, interval=True)
-        '24.2 (20.7–28.1)'
-    """
-    shown = f"{100 * rate['rate']:.1f}"
-    low, high = rate["interval"]
-    return f"{shown} ({100 * low:.1f}–{100 * high:.1f})" if interval else shown
-
-
 def localisation_tables(summary: dict[str, Any]) -> str:
     """All tables of a localisation benchmark, in Markdown."""
     parts = [
@@ -42,9 +38,10 @@ def localisation_tables(summary: dict[str, Any]) -> str:
         _depths(summary, "any"),
         "### All gold files among the first k\n",
         _depths(summary, "all"),
-        "### A gold file on the page\n",
+        "### Inclusion: a gold file on the page\n",
+        f"{ROWS_ALONE}\n",
         _pages(summary, "any_on_page"),
-        "### All gold files on the page\n",
+        "### Inclusion of all gold files\n",
         _pages(summary, "all_on_page"),
     ]
     if summary["comparisons"]:
@@ -62,7 +59,7 @@ def short_tables(summary: dict[str, Any]) -> str:
         _generators(summary),
         "A gold file among the first k:\n",
         _depths(summary, "any"),
-        "A gold file on the page:\n",
+        f"Inclusion, a gold file on the page. {ROWS_ALONE}\n",
         _pages(summary, "any_on_page"),
     ]
     return "\n".join(parts)
@@ -74,17 +71,23 @@ def _row(cells: Sequence[str], widths: Sequence[int]) -> str:
     return "| " + " | ".join([first, *others]) + " |"
 
 
-def _errors(summary: dict[str, Any]) -> list[str]:
-    """How many tasks failed, and why the first one did; nothing if none did."""
-    errors = summary["errors"]
-    told = f"{len(errors)} of {summary['tasks']} tasks could not be measured and count as misses; "
-    return [f"{told}{task}: {error}.\n" for task, error in list(errors.items())[:1]]
+def _errors(summary: dict[str, Any]) -> Iterator[str]:
+    """How many tasks could not be measured, how many each value function failed on, and why the first."""
+    lost, failed = misses(summary)
+    errors, total = summary["errors"], summary["tasks"]
+    if lost:
+        why = next(iter(errors[lost[0]].values()))
+        yield f"{len(lost)} of {total} tasks could not be measured and count as misses; {lost[0]}: {why}.\n"
+    for name, count in failed.items():
+        task = next(task for task in errors if task not in lost and name in errors[task])
+        why = errors[task][name]
+        yield f"`{name}` failed on {count} of {total} tasks, which count as its misses; {task}: {why}.\n"
 
 
 def _generators(summary: dict[str, Any]) -> str:
     rows = [
         [row["generator"], f"{row['candidates']['mean']:.1f}", f"{row['candidates']['median']:.0f}",
-         percent(row["any"], interval=True), percent(row["all"], interval=True)]
+         with_interval(row["any"]), with_interval(row["all"])]
         for row in summary["generators"]
     ]  # fmt: skip
     return markdown_table(["generator", "mean candidates", "median", "any gold", "all gold"], rows)
@@ -94,7 +97,7 @@ def _depths(summary: dict[str, Any], which: str) -> str:
     depths = list(summary["rankings"][0][which])
     rows = [
         [row["generator"], row["function"],
-         *(percent(row[which][depth], interval=depth == "1") for depth in depths)]
+         *(with_interval(rate) if depth == "1" else percent(rate) for depth, rate in row[which].items())]
         for row in summary["rankings"]
     ]  # fmt: skip
     return markdown_table(["candidates", "value function", *(f"@{depth}" for depth in depths)], rows)
@@ -110,14 +113,8 @@ def _pages(summary: dict[str, Any], which: str) -> str:
 
 
 def _comparisons(summary: dict[str, Any]) -> str:
-    rows = [
-        [row["generator"], f"{row['function']} against {row['against']}", f"{100 * row['difference']:+.1f}",
-         str(row["b"]), str(row["c"]), probability(row["p"]),
-         _range(row["by_task"]), _range(row["by_repository"])]
-        for row in summary["comparisons"]
-    ]  # fmt: skip
-    headings = ["candidates", "pair", "difference", "b", "c", "McNemar p", "by task", "by repository"]
-    return markdown_table(headings, rows)
+    rows = [[row["generator"], *paired(row)] for row in summary["comparisons"]]
+    return markdown_table(["candidates", *PAIRED], rows)
 
 
 def _repositories(summary: dict[str, Any]) -> str:
@@ -129,11 +126,21 @@ def _repositories(summary: dict[str, Any]) -> str:
     return markdown_table(["repository", "tasks", *functions], rows)
 
 
+def paired(row: Mapping[str, Any]) -> list[str]:
+    """The cells of a comparison under `PAIRED`.
+
+    Args:
+        row: ``function`` and ``against``, with what `eval.summary.compare` says of them.
+    """
+    by_task, by_repository = (
+        f"{100 * low:+.1f} to {100 * high:+.1f}" for low, high in (row["by_task"], row["by_repository"])
+    )
+    return [
+        f"{row['function']} against {row['against']}", f"{100 * row['difference']:+.1f}",
+        str(row["b"]), str(row["c"]), probability(row["p"]), by_task, by_repository,
+    ]  # fmt: skip
+
+
 def probability(p: float) -> str:
     """A p-value as papers print it."""
     return "< 0.001" if p < 0.001 else f"{p:.3f}"
-
-
-def _range(interval: Sequence[float]) -> str:
-    low, high = interval
-    return f"{100 * low:+.1f} to {100 * high:+.1f}"

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from ..core.errors import InputError, MissingExtraError, RunError
+from ..core.formats.diff import parse_diff
 
 # Name to data set and split on the Hugging Face hub.
 HUB = {
@@ -21,7 +22,8 @@ HUB = {
 }
 FIELDS = ("instance_id", "repo", "base_commit", "problem_statement", "patch")
 
-_NEW_NAME = re.compile(r"^\+\+\+ b/(.*?)\t?\r?$", re.MULTILINE)
+# In the header of a file, where no line starts with these by chance as one of a hunk may.
+_DELETED = re.compile(r"^(?:deleted file mode |\+\+\+ /dev/null\b)", re.MULTILINE)
 
 Rows = Iterable[tuple[str, Any]]  # what to call a row in a message, and the row
 
@@ -92,13 +94,15 @@ def load_candidates(path: str | Path) -> dict[str, list[str]]:
 
 
 def gold_paths(patch: str) -> list[str]:
-    r"""The files that a patch leaves changed or new, in its order; deleted ones are not among them.
+    r"""The files that a patch leaves changed or new, in its order, renamed ones by their new names.
 
     Example:
-        >>> gold_paths("--- a/old.py\n+++ /dev/null\n--- a/x.py\n+++ b/x.py\n@@ -1 +1 @@")
+        >>> gold_paths("--- a/old.py\n+++ /dev/null\n@@ -1 +0,0 @@\n-x\n--- a/x.py\n+++ b/x.py\n@@ -1 +1 @@")
         ['x.py']
     """
-    return list(dict.fromkeys(_NEW_NAME.findall(patch)))
+    files = parse_diff(patch).items
+    left = (file for file in files if not _DELETED.search(file.text.partition("\n@@")[0]))
+    return list(dict.fromkeys(str(file.path) for file in left if file.path))
 
 
 def digest(tasks: Sequence[Task]) -> str:

@@ -2,18 +2,22 @@
 
 A commit is searched without reading its files again: only blobs that no earlier commit had are read,
 indexed and added. The store is one SQLite file a repository, written in transactions of a few hundred
-blobs, so that a kill at any moment loses at most one of them, and two processes may share it.
+blobs, so that a kill at any moment loses at most one of them, and two processes may share it. Nothing in it
+is precious: a damaged one is made anew, and where the disk is full memory takes its place.
 """
 
 import hashlib
+import logging
 import os
 import sqlite3
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
+from types import TracebackType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,7 +38,15 @@ CREATE TABLE IF NOT EXISTS blobs (
 ) WITHOUT ROWID;
 """
 
+# A full disk or a used-up quota; where it shows in the shared memory of the log it has a number of its own.
+_NO_ROOM = {sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_WRITE, sqlite3.SQLITE_IOERR_SHMSIZE}
+# A file that is not as SQLite left it; nothing written here breaks a constraint of a sound one.
+_DAMAGE = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CONSTRAINT}
+
+_log = logging.getLogger(__name__)
+
 Progress = Callable[[int, int], None]
+_Row = tuple[bytes, bytes, bytes]  # of a blob: the ids of its words, those of its terms, how often each
 
 
 def cache_folder() -> Path:
@@ -50,9 +62,10 @@ class Corpus:
 
     Args:
         files: in tree order.
-        word_file, word_id: shape ``(w,)`` each, which file holds which word (ids of the index).
+        word_file, word_id: shape ``(w,)`` each, which file holds which word.
         term_file, term_id, term_count: shape ``(t,)`` each, how often which file holds which term.
-        index: where the words' ids come from.
+        ids: of all words and terms, and of some that no file here holds.
+        index: that made it.
     """
 
     files: Sequence[TreeFile]
@@ -61,16 +74,18 @@ class Corpus:
     term_file: NDArray[np.int32]
     term_id: NDArray[np.int32]
     term_count: NDArray[np.int32]
+    ids: Mapping[str, int]
     index: "BlobIndex"
 
     def containing(self, text: str) -> NDArray[np.intp]:
         """Positions of the files whose content holds ``text``, which is letters, digits and underscores."""
-        held = np.isin(self.word_id, self.index.words_with(text))
+        found = [number for word, number in self.ids.items() if text in word]
+        held = np.isin(self.word_id, np.array(found, dtype=np.int32))
         return np.unique(self.word_file[held]).astype(np.intp)
 
     def postings(self, weights: Mapping[str, float]) -> Postings:
         """Where the terms of a query stand."""
-        ids = self.index.ids(weights)
+        ids = np.array([self.ids.get(term, 0) for term in weights], dtype=np.int32)
         order = np.argsort(ids)
         held = np.flatnonzero(np.isin(self.term_id, ids[ids > 0]))
         return Postings(
@@ -91,22 +106,35 @@ class BlobIndex:
 
     Raises:
         RunError: the cache cannot be made or read.
+
+    Example:
+        >>> with GitStore(".") as store, BlobIndex(store) as index:  # doctest: +SKIP
+        ...     corpus = index.corpus("HEAD", (".py",))
     """
 
     def __init__(self, store: GitStore, folder: Path | None = None) -> None:
         self.store = store
-        folder = (folder or cache_folder()) / f"words-{_FORMAT}"
         name = hashlib.sha256(os.fsencode(store.git_dir)).hexdigest()[:24]
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            self._database = _opened(folder / f"{name}.sqlite")
-        except (OSError, sqlite3.Error) as error:
-            raise RunError(
-                f"the cache in {folder} cannot be used ({error}); delete it, or name another folder with "
-                "FIRSTPAGE_CACHE"
-            ) from error
-        self._ids: dict[str, int] = {}  # every word that this process has read or written
+        self._file = (folder or cache_folder()) / f"words-{_FORMAT}" / f"{name}.sqlite"
+        with self._named(OSError, sqlite3.Error):
+            self._file.parent.mkdir(parents=True, exist_ok=True)
+            try:
+                self._database = _opened(self._file)
+            except sqlite3.Error as error:
+                self._database = self._in_memory(error)
+        self._ids: dict[str, int] = {}  # of every word that was read or written so far, in their order
         self._newest = 0
+
+    def __enter__(self) -> "BlobIndex":
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
 
     def close(self) -> None:
         """Closes the file."""
@@ -122,10 +150,16 @@ class BlobIndex:
 
         Raises:
             InputError: the repository has no such commit.
+            RunError: the cache cannot be read or written.
         """
         files = self.store.files(commit, suffixes)
-        self._add(dict.fromkeys(file.blob for file in files), progress)
-        rows = self._rows({file.blob for file in files})
+        blobs = dict.fromkeys(file.blob for file in files)
+        with self._named(sqlite3.Error):
+            try:
+                rows = self._indexed(blobs, progress)
+            except sqlite3.Error as error:
+                self._replace(error)
+                rows = self._indexed(blobs, progress)
         # A partial clone lacks blobs; such a file is known by its path alone.
         held = [rows.get(file.blob, (b"", b"", b"")) for file in files]
         words_of, terms_of, counts_of = (
@@ -133,22 +167,17 @@ class BlobIndex:
         )
         return Corpus(
             files, _owners(words_of), _joined(words_of), _owners(terms_of), _joined(terms_of),
-            _joined(counts_of), self,
+            _joined(counts_of), self._ids, self,
         )  # fmt: skip
 
-    def words_with(self, text: str) -> NDArray[np.int32]:
-        """Ids of the words that hold ``text``, case and all."""
-        found = self._database.execute("SELECT id FROM words WHERE instr(word, ?) > 0", (text,))
-        return np.fromiter((row[0] for row in found), dtype=np.int32)
+    def _indexed(self, blobs: Mapping[str, None], progress: Progress | None) -> dict[str, _Row]:
+        self._add(blobs, progress)
+        rows = self._rows(blobs)
+        self._learn()
+        return rows
 
-    def ids(self, names: Iterable[str]) -> NDArray[np.int32]:
-        """The id of each term, 0 for one that no blob holds."""
-        one = "SELECT id FROM words WHERE word = ?"
-        found = (self._database.execute(one, (name,)).fetchone() for name in names)
-        return np.fromiter((row[0] if row else 0 for row in found), dtype=np.int32)
-
-    def _rows(self, blobs: set[str]) -> dict[str, tuple[bytes, bytes, bytes]]:
-        found: dict[str, tuple[bytes, bytes, bytes]] = {}
+    def _rows(self, blobs: Iterable[str]) -> dict[str, _Row]:
+        found: dict[str, _Row] = {}
         asked = iter(blobs)
         while some := list(islice(asked, 500)):
             marks = ",".join("?" * len(some))
@@ -182,16 +211,52 @@ class BlobIndex:
             self._database.executemany("INSERT OR IGNORE INTO blobs VALUES (?, ?, ?, ?)", rows)
             self._database.execute("COMMIT")
         except BaseException:
-            self._database.execute("ROLLBACK")
-            self._ids, self._newest = {}, 0
+            if self._database.in_transaction:  # SQLite ends it by itself where the disk is full
+                self._database.execute("ROLLBACK")
+            self._forget()
             raise
 
     def _learn(self) -> None:
         """Reads the words that other runs and processes have added."""
-        newer = "SELECT id, word FROM words WHERE id > ?"
-        for number, word in self._database.execute(newer, (self._newest,)):
-            self._ids[word] = number
-            self._newest = max(self._newest, number)
+        newer = "SELECT word, id FROM words WHERE id > ? ORDER BY id"
+        self._ids.update(self._database.execute(newer, (self._newest,)))
+        self._newest = next(reversed(self._ids.values()), 0)
+
+    def _forget(self) -> None:
+        # A new mapping: earlier corpora go on with the ids that are theirs.
+        self._ids, self._newest = {}, 0
+
+    def _replace(self, error: sqlite3.Error) -> None:
+        """Another database for one that failed; raises the error again where none would do better."""
+        if _is_damage(error):
+            self._database.close()
+            with self._named(OSError):
+                self._database = _opened(self._file, suspect=True)
+        else:
+            memory = self._in_memory(error)
+            self._database.close()
+            self._database = memory
+        self._forget()
+
+    def _in_memory(self, error: sqlite3.Error) -> sqlite3.Connection:
+        """A database for this run alone; raises the error again if it is not for want of room on the disk."""
+        if getattr(error, "sqlite_errorcode", None) not in _NO_ROOM:
+            raise error
+        _log.warning("the cache in %s cannot grow (%s): this run does without", self._file.parent, error)
+        database = sqlite3.connect(":memory:", isolation_level=None)
+        database.executescript(_SCHEMA)
+        return database
+
+    @contextmanager
+    def _named(self, *kinds: type[Exception]) -> Iterator[None]:
+        """Errors of these kinds become one that says which folder it is and what to do."""
+        try:
+            yield
+        except kinds as error:
+            raise RunError(
+                f"the cache in {self._file.parent} cannot be used ({error}); delete it, or name another "
+                "folder with FIRSTPAGE_CACHE"
+            ) from error
 
     def _row(self, held: set[str], counted: Counter[str]) -> tuple[bytes, bytes, bytes]:
         return (
@@ -201,30 +266,68 @@ class BlobIndex:
         )
 
 
-def _opened(file: Path) -> sqlite3.Connection:
-    """The database, made if it is not there."""
+def _opened(file: Path, suspect: bool = False) -> sqlite3.Connection:
+    """The database; made if it is not there, made anew if it is damaged.
+
+    ``suspect``: damage has shown, be it in this file or in one that another process has replaced since.
+    """
+    with _alone(file):
+        try:
+            database = _connected(file)
+            if not suspect or database.execute("PRAGMA integrity_check").fetchone() == ("ok",):
+                return database
+            database.close()
+        except sqlite3.Error as error:
+            if not _is_damage(error):
+                raise
+        for ending in ("", "-wal", "-shm"):
+            file.with_name(file.name + ending).unlink(missing_ok=True)
+        return _connected(file)
+
+
+@contextmanager
+def _alone(file: Path) -> Iterator[None]:
+    """Keeps other processes from opening the file meanwhile, by a lock that a kill gives back."""
+    lock = sqlite3.connect(file.with_suffix(".lock"), timeout=_PATIENCE, isolation_level=None)
+    try:
+        lock.execute("BEGIN EXCLUSIVE")
+        yield
+    finally:
+        lock.close()
+
+
+def _connected(file: Path) -> sqlite3.Connection:
     database = sqlite3.connect(file, timeout=_PATIENCE, isolation_level=None)
-    _log_ahead(database)
-    database.execute("PRAGMA synchronous=NORMAL")
-    database.executescript(_SCHEMA)
+    try:
+        _prepare(database)
+    except sqlite3.Error:
+        database.close()
+        raise
     return database
 
 
-def _log_ahead(database: sqlite3.Connection) -> None:
-    """Turns on the write-ahead log, so that readers go on while one writes.
+def _prepare(database: sqlite3.Connection) -> None:
+    """Turns on the write-ahead log, so that readers go on while one writes, and makes the tables.
 
-    SQLite does not wait here, whatever its timeout, when another process opens the same new file.
+    SQLite does not always wait here, whatever its timeout, for another process that opens or closes the
+    same file.
     """
     until = time.monotonic() + _PATIENCE
     while True:
         try:
             database.execute("PRAGMA journal_mode=WAL")
+            database.execute("PRAGMA synchronous=NORMAL")
+            database.executescript(_SCHEMA)
         except sqlite3.OperationalError as error:
-            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > until:
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > until:
                 raise
             time.sleep(0.01)
         else:
             return
+
+
+def _is_damage(error: sqlite3.Error) -> bool:
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF in _DAMAGE
 
 
 def _read(content: bytes) -> tuple[set[str], Counter[str]]:

@@ -1,14 +1,14 @@
 """BM25 over whatever can say how often each query term stands in each document."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..core.items import Item, Query
-from .words import terms, words
+from .words import counted, terms, words
 
 # Robertson and Zaragoza, The Probabilistic Relevance Framework: BM25 and Beyond, 2009, section 3.5.
 K1 = 1.2
@@ -52,21 +52,36 @@ class Postings:
 
 def query_weights(query: Query) -> Counter[str]:
     """Each term of a query with the number of times it stands there."""
-    return Counter(term for word in words(query.text) for term in terms(word))
+    return counted(query.text)
 
 
-def postings(weights: Mapping[str, float], documents: Iterable[Sequence[str]]) -> Postings:
-    """The postings of documents that are given as lists of terms."""
-    position = {term: place for place, term in enumerate(weights)}
+def postings(
+    weights: Mapping[str, float],
+    documents: Iterable[Sequence[str]],
+    split: Callable[[str], Sequence[str]] = terms,
+    length: Callable[[Sequence[str]], int] = len,
+) -> Postings:
+    """The postings of documents that are given as lists of words.
+
+    Args:
+        weights: of each query term.
+        documents: the words of each.
+        split: a word into what it is indexed under, all different; each distinct word is split once.
+        length: of a document; `length_in_terms` where it is not to count words.
+    """
+    columns = _Columns({term: place for place, term in enumerate(weights)}, split)
     document: list[int] = []
     term: list[int] = []
     count: list[int] = []
     lengths: list[int] = []
     for place, listed in enumerate(documents):
-        lengths.append(len(listed))
-        found = Counter(name for name in listed if name in position)
+        lengths.append(length(listed))
+        found: dict[int, int] = {}
+        for several in filter(None, map(columns.__getitem__, listed)):
+            for column in several:
+                found[column] = found.get(column, 0) + 1
         document += [place] * len(found)
-        term += [position[name] for name in found]
+        term += found
         count += found.values()
     return Postings(
         np.array(document, dtype=np.intp),
@@ -77,6 +92,24 @@ def postings(weights: Mapping[str, float], documents: Iterable[Sequence[str]]) -
     )
 
 
+def length_in_terms(listed: Sequence[str]) -> int:
+    """How many terms a list of words has."""
+    return sum(map(len, map(terms, listed)))
+
+
+class _Columns(dict[str, tuple[int, ...]]):
+    """The positions of the query terms that a word holds, looked for at its first appearance."""
+
+    def __init__(self, position: Mapping[str, int], split: Callable[[str], Sequence[str]]) -> None:
+        self._position = position
+        self._split = split
+
+    def __missing__(self, word: str) -> tuple[int, ...]:
+        position = self._position
+        found = self[word] = tuple(position[part] for part in self._split(word) if part in position)
+        return found
+
+
 class BM25:
     """BM25 of the query over the items' content, where an item has any, else over its text."""
 
@@ -84,6 +117,5 @@ class BM25:
 
     def values(self, query: Query, items: Sequence[Item]) -> NDArray[np.float64]:
         """Shape ``(len(items),)``, >= 0; 0 for an item that shares no term with the query."""
-        bodies = (item.content or item.text for item in items)
-        documents = ([term for word in words(body) for term in terms(word)] for body in bodies)
-        return postings(query_weights(query), documents).scores()
+        documents = (words(item.content or item.text) for item in items)
+        return postings(query_weights(query), documents, length=length_in_terms).scores()

@@ -1,7 +1,6 @@
 """The default without any training: what a file says, what it defines, where it lies, whether it is named."""
 
 import re
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -9,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.items import Item, Query
-from .bm25 import Postings, postings
+from .bm25 import length_in_terms, postings
 from .mentions import CODE, TITLE, PathFinder, name_weights, term_weights
 from .testfiles import demoted
-from .words import terms, words
+from .words import words
 
 _DEFINED = re.compile(
     r"^[ \t]*(?:(?:async|export|default|public|private|protected|static|abstract|final|pub|unsafe)[ \t]+)*"
@@ -69,10 +68,10 @@ class Hybrid:
             Shape ``(len(items),)``, >= 0; 0 for an item that shares nothing with the query.
         """
         weights = self.weights
-        return weighted(Evidence(query, items).signals(weights.k1, weights.title, weights.code), weights)
+        return weighted(SignalFinder(query, items).signals(weights.k1, weights.title, weights.code), weights)
 
 
-class Evidence:
+class SignalFinder:
     """What items and a query have in common, before any weight: found once, it can be weighed many times."""
 
     def __init__(self, query: Query, items: Sequence[Item]) -> None:
@@ -80,9 +79,9 @@ class Evidence:
         defined = (list(dict.fromkeys(_DEFINED.findall(body))) for body in bodies)
         self._query = query
         self._paths = [item.path or "" for item in items]
-        self._contents = _postings(term_weights(query), bodies)
+        self._contents = postings(term_weights(query), map(words, bodies))
         # With k1 = 0 how often does not count: the sum of the idf of the names that it defines.
-        self._definitions = relative(postings(name_weights(query), defined).scores(k1=0))
+        self._definitions = relative(postings(name_weights(query), defined, _whole).scores(k1=0))
 
     def signals(self, k1: float, title: float, code: float) -> Signals:
         """What `weighted` takes; the arguments are those of the `Weights` that shape single signals."""
@@ -107,10 +106,10 @@ def path_signals(query: Query, weights: Mapping[str, float], paths: Sequence[str
         ``path``, ``named``, ``frames``, ``test`` and ``beside``: shape ``(len(paths),)`` each, from 0 to 1.
     """
     finder = PathFinder(paths)
-    listed = ([term for word in words(_stem(path)) for term in terms(word)] for path in paths)
+    listed = (words(_stem(path)) for path in paths)
     test, beside = demoted(query, paths)
     return {
-        "path": relative(postings(weights, listed).scores()),
+        "path": relative(postings(weights, listed, length=length_in_terms).scores()),
         "named": finder.named(query.text),
         "frames": finder.frames(query.text),
         "test": test.astype(np.float64),
@@ -133,33 +132,9 @@ def relative(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     return scores / best if best > 0 else scores
 
 
-def _postings(weights: Mapping[str, float], bodies: Sequence[str]) -> Postings:
-    """As `postings`, for long texts: each distinct word is taken apart once, and lengths are in words."""
-    place = {term: number for number, term in enumerate(weights)}
-    known: dict[str, list[int]] = {}
-    document: list[int] = []
-    term: list[int] = []
-    count: list[int] = []
-    lengths: list[int] = []
-    for number, body in enumerate(bodies):
-        counted = Counter(words(body))
-        found: dict[int, int] = {}
-        for word, times in counted.items():
-            if word not in known:
-                known[word] = [place[part] for part in terms(word) if part in place]
-            for column in known[word]:
-                found[column] = found.get(column, 0) + times
-        document += [number] * len(found)
-        term += found
-        count += found.values()
-        lengths.append(counted.total())
-    return Postings(
-        np.array(document, dtype=np.intp),
-        np.array(term, dtype=np.intp),
-        np.array(count, dtype=np.float64),
-        np.array(lengths, dtype=np.float64),
-        np.array(list(weights.values()), dtype=np.float64),
-    )
+def _whole(name: str) -> tuple[str]:
+    """A name is indexed under itself alone."""
+    return (name,)
 
 
 def _stem(path: str) -> str:

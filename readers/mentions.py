@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.items import Query
-from .words import terms, words
+from .words import counted, words
 
 # A term of the title weighs this much more; one of the code this part of what it would in prose. Chosen with
 # the weights of `hybrid` on the development tasks: eval/results/hybrid_dev/table.md.
@@ -35,9 +35,9 @@ def term_weights(query: Query, title: float = TITLE, code: float = CODE) -> dict
         {'cache': 3.0, 'is': 3.0, 'stale': 3.0}
     """
     text = _COMMENT.sub(" ", query.text)
-    in_title = _counted(query.title)
-    in_prose = _counted(_HEADING.sub(" ", _CODE.sub(" ", text)))
-    in_code = _counted(" ".join(found.group() for found in _CODE.finditer(text)))
+    in_title = counted(query.title)
+    in_prose = counted(_HEADING.sub(" ", _CODE.sub(" ", text)))
+    in_code = counted(" ".join(found.group() for found in _CODE.finditer(text)))
     return {
         term: title * (term in in_title)
         + float(np.log2(1 + in_prose[term]))
@@ -53,8 +53,8 @@ def name_weights(query: Query) -> dict[str, float]:
         >>> name_weights(Query("QuerySet Model cache"))
         {'QuerySet': 1.0, 'Model': 0.7, 'cache': 0.4}
     """
-    counted = Counter(word for word in words(_COMMENT.sub(" ", query.text)) if len(word) > 2)
-    return {word: _specificity(word) * float(np.log2(1 + count)) for word, count in counted.items()}
+    times = Counter(word for word in words(_COMMENT.sub(" ", query.text)) if len(word) > 2)
+    return {word: _specificity(word) * float(np.log2(1 + count)) for word, count in times.items()}
 
 
 class PathFinder:
@@ -75,14 +75,14 @@ class PathFinder:
     def __init__(self, paths: Sequence[str]) -> None:
         files = {path: number for number, path in enumerate(dict.fromkeys(paths))}
         self._file = np.array([files[path] for path in paths], dtype=np.intp)
-        self._files = len(files)
+        self._files = files
         self._longest = 1
-        self._ending: dict[str, list[int]] = {}
-        for path, number in files.items():
+        self._called: dict[str, list[str]] = {}  # paths by the name of their file
+        self._endings: dict[str, dict[str, list[int]]] = {}  # of those names that were looked for
+        for path in filter(None, files):
             parts = _parts(path)
             self._longest = max(self._longest, len(parts))
-            for start in range(len(parts) if path else 0):
-                self._ending.setdefault("/".join(parts[start:]), []).append(number)
+            self._called.setdefault(parts[-1], []).append(path)
 
     def named(self, text: str) -> NDArray[np.float64]:
         """1 for a path that is named anywhere, less where a name fits several: they share the 1.
@@ -90,7 +90,7 @@ class PathFinder:
         Returns:
             Shape ``(len(paths),)``, from 0 to 1.
         """
-        values = np.zeros(self._files)
+        values = np.zeros(len(self._files))
         for name in dict.fromkeys(_PATH.findall(text)):
             if files := self._find(name.rstrip(".-"), shared=1):
                 values[files] = np.maximum(values[files], 1 / len(files))
@@ -104,7 +104,7 @@ class PathFinder:
         Returns:
             Shape ``(len(paths),)``, from 0 to 1.
         """
-        values = np.zeros(self._files)
+        values = np.zeros(len(self._files))
         worth = 1.0
         for python, pytest in reversed(_FRAME.findall(text)):
             if files := self._find(python or pytest, shared=2):
@@ -115,22 +115,26 @@ class PathFinder:
     def _find(self, name: str, shared: int) -> list[int]:
         """The files whose paths share most last parts with ``name``, at least ``shared`` of them."""
         parts = _parts(name)[-self._longest :]
+        endings = self._by_ending(parts[-1])
         for start in range(len(parts) - shared + 1):
-            if files := self._ending.get("/".join(parts[start:])):
+            if files := endings.get("/".join(parts[start:])):
                 return files
         return []
+
+    def _by_ending(self, name: str) -> dict[str, list[int]]:
+        """The files of that name by each end of their paths: few names are ever looked for."""
+        if name not in self._endings:
+            endings: dict[str, list[int]] = {}
+            for path in self._called.get(name, ()):
+                parts = _parts(path)
+                for start in range(len(parts)):
+                    endings.setdefault("/".join(parts[start:]), []).append(self._files[path])
+            self._endings[name] = endings
+        return self._endings[name]
 
 
 def _parts(path: str) -> list[str]:
     return path.replace("\\", "/").split("/")
-
-
-def _counted(text: str) -> Counter[str]:
-    by_term: Counter[str] = Counter()
-    for word, count in Counter(words(text)).items():
-        for term in terms(word):
-            by_term[term] += count
-    return by_term
 
 
 def _specificity(word: str) -> float:

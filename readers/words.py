@@ -1,6 +1,7 @@
 """Words, terms and keywords: how queries, paths and code are read by every lexical reader."""
 
 import re
+from collections import Counter
 from functools import lru_cache
 
 WORD = re.compile(r"\w+")
@@ -24,3 +25,13 @@ def terms(word: str) -> tuple[str, ...]:
     parts = [part.lower() for part in _HUMP.findall(word)]
     whole = word.lower()
     return tuple(dict.fromkeys((*parts, whole)))
+
+
+def counted(text: str) -> Counter[str]:
+    """How often each term stands in a text, in order of first appearance.
+
+    Example:
+        >>> counted("a cache, a Cache_key")
+        Counter({'a': 2, 'cache': 2, 'key': 1, 'cache_key': 1})
+    """
+    return Counter(term for word in words(text) for term in terms(word))

@@ -21,8 +21,6 @@ from ..readers.candidates import candidate_generators
 from ..readers.sources import SOURCES
 from .options import names, new_folder, numbers, reference_among, task_progress
 
-BUDGETS = "500,1000,2000,4000"
-
 
 @click.command("history")
 @click.option(
@@ -31,7 +29,13 @@ BUDGETS = "500,1000,2000,4000"
 @click.option("--commits", default=200, show_default=True, type=click.IntRange(1), help="How many tasks.")
 @click.option("--generator", default="union", show_default=True, help="Where candidates come from.")
 @click.option("--functions", callback=names(value_functions), help="Comma-separated; all by default.")
-@click.option("--budgets", callback=numbers, default=BUDGETS, show_default=True, help="Tokens a page.")
+@click.option(
+    "--budgets",
+    callback=numbers,
+    default="500,1000,2000,4000",
+    show_default=True,
+    help="Tokens a page, comma-separated.",
+)
 @click.option(
     "--suffix", multiple=True, help="Which files, such as .py; repeatable. Source files by default."
 )

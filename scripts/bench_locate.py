@@ -7,8 +7,9 @@ from pathlib import Path
 
 import click
 
-from ..eval.localisation import BUDGETS, Plan
+from ..eval.localisation import Plan
 from ..eval.locate import locate
+from ..eval.measures import BUDGETS
 from ..eval.outputs import write_outputs
 from ..eval.provenance import provenance
 from ..eval.tables import localisation_tables

@@ -7,17 +7,10 @@ from typing import Any
 
 import click
 
-from ..eval.first_chunk import (
-    BUDGETS,
-    FUNCTIONS,
-    Cell,
-    grep_candidates,
-    measure,
-    summarise,
-    write_first_chunk,
-)
+from ..eval.first_chunk import FUNCTIONS, Cell, grep_candidates, measure, summarise, write_first_chunk
 from ..eval.first_chunk_published import against_published, load_published
 from ..eval.first_chunk_tables import first_chunk_tables
+from ..eval.measures import BUDGETS
 from ..eval.provenance import provenance
 from ..eval.tasks import Task, digest, load_candidates, load_tasks
 from ..readers import value_functions

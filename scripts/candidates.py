@@ -15,7 +15,9 @@ from .options import index_progress, query_text
 
 
 @click.command("candidates")
-@click.option("--query", "-q", required=True, help="What the agent looks for; @FILE reads it from a file.")
+@click.option(
+    "--query", "-q", required=True, help="What the agent looks for; @FILE reads it from a file, @@ is an @."
+)
 @click.option(
     "--repo", default=".", show_default=True, help="A work tree, a .git folder or a bare repository."
 )
@@ -47,14 +49,15 @@ def command(
     """
     asked = Query(query_text(query))
     makes = candidate_generators.create(generator)
-    with GitStore(repo) as store, index_progress("indexing") as progress:
-        corpus = BlobIndex(store).corpus(commit, suffix or SOURCES, progress)
+    with GitStore(repo) as store, BlobIndex(store) as index, index_progress("indexing") as progress:
+        corpus = index.corpus(commit, suffix or SOURCES, progress)
         items = candidate_items(corpus, makes.candidates(corpus, asked, limit))
+        rows = [dict(item.metadata) for item in items]
         if value_function:
             values = evaluate(value_functions.create(value_function), asked, items)
-            items = [items[place] for place in ranking(values)]
+            rows = [rows[place] | {"value": float(values[place])} for place in ranking(values)]
     if as_json:
-        print(json.dumps([item.metadata for item in items], indent=2))
+        print(json.dumps(rows, indent=2))
     else:
-        for item in items:
-            print(item.text, end="\0" if null else "\n")
+        for row in rows:
+            print(row["path"], end="\0" if null else "\n")

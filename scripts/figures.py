@@ -13,7 +13,8 @@ from typing import Any
 
 from ..core.errors import InputError
 from ..core.files import write_atomically
-from ..eval.tables import markdown_table, percent, probability
+from ..eval.display import percent, with_interval
+from ..eval.tables import markdown_table, probability
 
 DOCUMENTS = ("README.md", "docs/*.md")
 _SLOT = re.compile(r"(<!-- figures: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
@@ -61,7 +62,7 @@ def _first_chunk(summary: Mapping[str, Any]) -> str:
     published = {row["what"]: row["published"] for row in summary["published"]}
     rows = [
         [page["function"], f"{100 * published['p1 of ' + page['function']]:.1f}",
-         *(percent(rate, interval=depth == "p1") for depth, rate in page["any"].items())]
+         *(with_interval(rate) if depth == "p1" else percent(rate) for depth, rate in page["any"].items())]
         for page in summary["pages"]
         if page["budget"] == summary["budget"]
     ]  # fmt: skip
@@ -70,7 +71,7 @@ def _first_chunk(summary: Mapping[str, Any]) -> str:
 
 def _locate(summary: Mapping[str, Any]) -> str:
     rows = [
-        [f"{row['generator']}, {row['function']}", percent(row["any"]["1"], interval=True),
+        [f"{row['generator']}, {row['function']}", with_interval(row["any"]["1"]),
          *(percent(row["any"][depth]) for depth in ("5", "10", "50")),
          *(percent(row["any_on_page"][budget]) for budget in ("1000", "2000")),
          percent(row["all"]["10"])]
@@ -92,8 +93,8 @@ def _locate(summary: Mapping[str, Any]) -> str:
 
 def _generators(summary: Mapping[str, Any]) -> str:
     rows = [
-        [row["generator"], f"{row['candidates']['mean']:.1f}", percent(row["any"], interval=True),
-         percent(row["all"], interval=True)]
+        [row["generator"], f"{row['candidates']['mean']:.1f}", with_interval(row["any"]),
+         with_interval(row["all"])]
         for row in summary["generators"]
     ]  # fmt: skip
     return markdown_table(["generator", "mean candidates", "any gold file", "all gold files"], rows)

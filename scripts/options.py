@@ -16,13 +16,15 @@ from ..readers import DEFAULT
 
 
 def query_text(query: str) -> str:
-    """The query as given, or the text of FILE for ``@FILE``.
+    """The query as given, or the text of FILE for ``@FILE``; ``@@`` stands for an ``@`` of the query's own.
 
     Raises:
         InputError: the file cannot be read.
     """
     if not query.startswith("@"):
         return query
+    if query.startswith("@@"):
+        return query[1:]
     try:
         return Path(query[1:]).read_bytes().decode("utf-8", "surrogateescape")
     except OSError as error:

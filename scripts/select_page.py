@@ -6,7 +6,8 @@ from typing import Any
 
 import click
 
-from ..core.costs import token_counter
+from ..core.costs import CharacterCounter, NoVocabularyError, TokenCounter, token_counter
+from ..core.errors import InputError
 from ..core.formats import decode, encode, parse
 from ..core.items import Item, Query
 from ..core.pages import Page, Pages, paginate
@@ -16,18 +17,20 @@ from .options import query_text
 
 
 @click.command("select")
-@click.option("--query", "-q", required=True, help="What the agent looks for; @FILE reads it from a file.")
+@click.option(
+    "--query", "-q", required=True, help="What the agent looks for; @FILE reads it from a file, @@ is an @."
+)
 @click.option(
     "--budget", "-b", default=2000, show_default=True, type=click.IntRange(0), help="Tokens a page."
 )
-@click.option("--page", default=1, show_default=True, type=click.IntRange(1), help="Which page to print.")
+@click.option("--page", type=click.IntRange(1), help="Which page to print; the first if not given.")
 @click.option("--item", help="Print this one item whole instead of a page, whatever it costs.")
 @click.option("--value-function", "-f", default=DEFAULT, show_default=True, help="What scores the items.")
 @click.option("--form", default="auto", show_default=True, help="Form of the answer: see below.")
 @click.option("--array", help="Where the items are in a JSON object, such as /data/items or data.items.")
 @click.option("--root", help="Folder to read the bodies of listed files from, for scoring alone.")
 @click.option("--tokens", default="chars4", show_default=True, help="Token counter: see below.")
-@click.option("--fall-back", is_flag=True, help="Count chars4 where a tokenizer's vocabulary is missing.")
+@click.option("--fall-back", is_flag=True, help="Count chars4 where a vocabulary cannot be had, and say so.")
 @click.option(
     "--json", "as_json", is_flag=True, help="Print the page with its items, values and costs as JSON."
 )
@@ -35,7 +38,7 @@ from .options import query_text
 def command(
     query: str,
     budget: int,
-    page: int,
+    page: int | None,
     item: str | None,
     value_function: str,
     form: str,
@@ -60,19 +63,16 @@ def command(
 
     Token counters: chars4, rows (30 + len/4 a line), tiktoken:ENCODING, hf:NAME.
     """
+    if item is not None and page is not None:
+        raise InputError("--item prints an item instead of a page; give --item or --page")
     parsed = parse(decode(answer.read()), form, array=array)
     if root is not None:
         folder = Root(root)
         parsed.items = [folder.fill(one) for one in parsed.items]
-    counter = token_counter(tokens, fall_back=fall_back)
+    counter = _counter(tokens, fall_back)
     function = value_functions.create(value_function)
     pages = paginate(parsed, Query(query_text(query)), function, budget, counter)
-    if item is not None:
-        whole = pages.item(item)
-        text = parsed.render([whole])
-        chosen = Page(0, [whole], text, counter.count(text))
-    else:
-        chosen = pages.page(page)
+    chosen = pages.page(page or 1) if item is None else pages.item(item)
     if as_json:
         report = _report(pages, chosen) | {"form": parsed.form, "budget": budget, "tokens_by": counter.name}
         print(json.dumps(report | {"value_function": function.name}))
@@ -80,13 +80,22 @@ def command(
         sys.stdout.buffer.write(encode(chosen.text))
 
 
+def _counter(tokens: str, fall_back: bool) -> TokenCounter:
+    try:
+        return token_counter(tokens)
+    except NoVocabularyError as error:
+        if not fall_back:
+            raise
+        click.echo(f"firstpage: chars4 counts instead: {error}", err=True)
+        return CharacterCounter()
+
+
 def _report(pages: Pages, page: Page) -> dict[str, Any]:
-    later = pages.pages[page.number :] if page.number else []
     return {
-        "page": page.number or None,
-        "pages": len(pages.pages),
+        "page": page.number,
+        "pages": len(pages),
         "tokens": page.tokens,
-        "left": sum(len(one.items) for one in later),
+        "left": page.left,
         "items": [_row(pages, item) for item in page.items],
         "oversized": [_row(pages, item) for item in pages.oversized],
         "text": page.text,
@@ -99,5 +108,4 @@ def _row(pages: Pages, item: Item) -> dict[str, Any]:
         "path": item.path,
         "value": pages.values[item.id],
         "cost": pages.costs[item.id],
-        "text": item.text,
     }

@@ -35,11 +35,11 @@ class Hit(NamedTuple):
     sign: str
 
 
-Reader = Callable[[Sequence[str]], list[Hit | None]]
+LineParser = Callable[[Sequence[str]], list[Hit | None]]
 
 
-def reader_for(lines: Sequence[str]) -> Reader:
-    """The reader that suits these lines, by the first 400 of them."""
+def line_parser(lines: Sequence[str]) -> LineParser:
+    """The parser that suits these lines, by the first 400 of them."""
     sample = [line for line in islice(lines, _SAMPLE) if line not in SEPARATORS]
     if any("\0" in line for line in sample):
         fitting = sum("\0" in line or _BARE.match(line) is not None for line in sample)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from ..errors import InputError
+from ._names import is_file_like, lookup_path
 
 BLANK = " \t\n\r"
 _SPACE = re.compile(r"[ \t\n\r]*")
@@ -20,12 +21,14 @@ class Part(NamedTuple):
         value: decoded.
         start: of the value in the text.
         end: position after the value.
+        begin: of the whole in the text: of the key, or of the element.
     """
 
     key: str
     value: Any
     start: int
     end: int
+    begin: int
 
 
 def document(text: str) -> Part:
@@ -49,7 +52,7 @@ def document(text: str) -> Part:
             "nested too deeply" if isinstance(error, RecursionError) else "has a number with too many digits"
         )
         raise InputError(f"the JSON is {reason} to be read; use the form 'paragraphs'") from None
-    return Part("", value, start, end)
+    return Part("", value, start, end, start)
 
 
 def skip(text: str, at: int) -> int:
@@ -62,10 +65,11 @@ def members(text: str, at: int) -> Iterator[Part]:
     """The members of the object at ``at``, in a text that `document` has read."""
     at = skip(text, at + 1)
     while text[at] == '"':
+        begin = at
         key, at = _DECODER.raw_decode(text, at)
         at = skip(text, skip(text, at) + 1)
         value, end = _DECODER.raw_decode(text, at)
-        yield Part(key, value, at, end)
+        yield Part(key, value, at, end, begin)
         at = skip(text, end)
         if text[at] == ",":
             at = skip(text, at + 1)
@@ -76,16 +80,18 @@ def elements(text: str, at: int) -> Iterator[Part]:
     at = skip(text, at + 1)
     while text[at] != "]":
         value, end = _DECODER.raw_decode(text, at)
-        yield Part("", value, at, end)
+        yield Part("", value, at, end, at)
         at = skip(text, end)
         if text[at] == ",":
             at = skip(text, at + 1)
 
 
-def path_in(value: object) -> dict[str, str]:
-    """Metadata of a decoded item: the path, under one of the keys that tools use for it."""
+def path_in(value: object, key: str = "") -> dict[str, str]:
+    """Metadata of a decoded item: the path, which is its key or stands under one that tools use for it."""
+    if key and is_file_like(key):
+        return {"path": lookup_path(key)}
     if isinstance(value, dict):
-        for key in ("path", "file", "filename", "file_path"):
-            if isinstance(value.get(key), str):
-                return {"path": value[key]}
+        for name in ("path", "file", "filename", "file_path"):
+            if isinstance(value.get(name), str):
+                return {"path": value[name]}
     return {}

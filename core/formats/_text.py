@@ -1,8 +1,11 @@
-"""Lines, the note at their end, and fenced code blocks."""
+"""Lines, the note at their end, escapes of a terminal, and fenced code blocks."""
 
+import re
 from typing import NamedTuple
 
-from .answer import NOTE
+from .note import NOTE
+
+_ESCAPE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\))")
 
 
 class Lines(NamedTuple):
@@ -18,9 +21,15 @@ class Lines(NamedTuple):
     separator: str
     terminated: bool
 
+    @property
+    def plain(self) -> list[str]:
+        """The lines as a person sees them, without a terminal's escapes for colours and links."""
+        return without_escapes(self.lines)
+
     def joined(self, start: int, end: int) -> str:
         """The lines from ``start`` to before ``end``, each with its separator."""
-        return "".join(f"{line}{self.separator}" for line in self.lines[start:end])
+        # Most of what stands between two items is nothing, and an answer may have many thousands of them.
+        return "".join([f"{line}{self.separator}" for line in self.lines[start:end]]) if start < end else ""
 
 
 def read_lines(text: str, separator: str | None = None) -> Lines:
@@ -35,6 +44,13 @@ def read_lines(text: str, separator: str | None = None) -> Lines:
     if lines and NOTE.fullmatch(lines[-1]):
         lines.pop()
     return Lines(lines if text else [], separator, terminated)
+
+
+def without_escapes(lines: list[str]) -> list[str]:
+    """The lines without a terminal's escapes; the very list if there are none."""
+    if not any("\x1b" in line for line in lines):
+        return lines
+    return [_ESCAPE.sub("", line) for line in lines]
 
 
 def fences(lines: list[str]) -> list[int]:

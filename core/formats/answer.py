@@ -5,16 +5,16 @@ back what was parsed, up to what its form calls insignificant. Text is split at 
 `str.splitlines`, so that a form feed or a lone carriage return inside a line stays there.
 """
 
-import re
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import ClassVar
 
 from ..items import Item
 
-# The page's last line, and a string of this shape in the forms that are JSON. Parsers know a note by it
-# and drop it, so that a page can be parsed again.
-NOTE = re.compile(r"\[firstpage: [^\r\n]*\]")
+
+# Of a search's answer. A file with hundreds of hits would take the whole page or be left out for its cost,
+# whatever its value; split, its best hits are there and leave room for those of other files.
+LARGEST_HIT = 1 / 8
 
 
 class Answer(ABC):
@@ -24,12 +24,14 @@ class Answer(ABC):
 
     Attributes:
         form: name of the form, as in ``--form``.
+        largest: part of a page that an item may take before it is split.
         items: in the tool's native order.
         header: text before the items that is none itself; always delivered.
         footer: the same after the items.
     """
 
     form: ClassVar[str]
+    largest: float = 1.0
     items: Sequence[Item]
     header: str
     footer: str
@@ -42,7 +44,7 @@ class Answer(ABC):
             items: any of this answer's, or of those that `split` made of one; none of them twice, and
                 none beside its own parts.
             note: one line without a line break, put last in a way the form allows; none if empty. It is
-                recognised when the page is parsed only if it has the shape of `NOTE`.
+                recognised when the page is parsed only if it has the shape of `note.NOTE`.
         """
 
     @abstractmethod
@@ -50,7 +52,10 @@ class Answer(ABC):
         """What the item adds to a page at the most: its text, what must stand around it, and separators."""
 
     def split(self, item: Item) -> list[Item]:  # noqa: ARG002 -- most forms have nothing to split
-        """The item as smaller ones that this answer renders too; empty where it has no smaller parts."""
+        """The item as smaller ones that this answer renders too; empty where it has no smaller parts.
+
+        A part is at least one line, and is never split again.
+        """
         return []
 
 
@@ -95,6 +100,8 @@ class LinesAnswer(Answer):
     def piece(self, item: Item) -> str:
         """The item with its gap, everything it stands within, and its separator."""
         within: tuple[str, ...] = item.metadata.get("within", ())
+        if not within:
+            return f"{item.metadata.get('gap', '')}{item.text}{self.separator}"
         above = "".join(f"{self.group_gap}{text}{self.separator}" for text in within)
         below = "".join(map(self.below, within))
         return f"{item.metadata.get('gap', '')}{above}{item.text}{self.separator}{below}"
@@ -107,13 +114,24 @@ class LinesAnswer(Answer):
     def ordered(self, items: Sequence[Item]) -> Sequence[Item]:
         """The order in which the items of a page, or of one group on it, are rendered.
 
-        Parts of one item stand together, in its own order, at the place of the first of them; whatever
-        else is asked for stays as it is.
+        Parts of one item stand together, in its own order, at the place of the first of them. Items whose
+        order carries meaning are put in the tool's order; whatever else is asked for stays as it is.
         """
         parts: dict[str, list[Item]] = {}
         for item in items:
             parts.setdefault(item.id.partition(".")[0], []).append(item)
-        return [part for of_one in parts.values() for part in sorted(of_one, key=_part_number)]
+        together = [part for of_one in parts.values() for part in sorted(of_one, key=_part_number)]
+        meant = iter(sorted(filter(self.keeps_order, together), key=_number))
+        return [next(meant) if self.keeps_order(item) else item for item in together]
+
+    def keeps_order(self, item: Item) -> bool:  # noqa: ARG002 -- a form may look at the item
+        """Whether the item stands after those that the tool put before it, whatever order is asked for."""
+        return False
+
+    def parting(self, before: Item | None, within: str) -> str:
+        """What parts a `within` text from the item before it on the page."""
+        parted = before is None or not within or within.startswith(self.separator)
+        return "" if parted else self.group_gap
 
     def below(self, within: str) -> str:  # noqa: ARG002 -- most forms close nothing
         """What must follow the items that stand within this text."""
@@ -135,15 +153,44 @@ class LinesAnswer(Answer):
             groups.items(), key=lambda group: self.ungrouped_first and isinstance(group[0], str)
         ):
             if isinstance(above, str):
-                parted = before is None or not above or above.startswith(self.separator)
                 members = list(self.ordered(members))
-                body += ["" if parted else self.group_gap, above, self.separator]
+                body += [self.parting(before, above), above, self.separator]
                 body += [*self._body(members, depth + 1), self.below(above)]
             else:
                 body.append("" if before is None else self.gap(before, members[0]))
                 body += [members[0].text, self.separator]
             before = members[-1]
         return body
+
+
+class MarkedAnswer(Answer):
+    """An answer after a mark of the byte order, which stays at the start of every page.
+
+    Args:
+        mark: the mark.
+        answer: what follows it.
+    """
+
+    def __init__(self, mark: str, answer: Answer) -> None:
+        self._mark, self._answer = mark, answer
+        self.form = answer.form  # type: ignore[misc]  # the other's, not one of its class
+        self.items, self.header, self.footer = answer.items, mark + answer.header, answer.footer
+
+    def render(self, items: Sequence[Item], note: str = "") -> str:
+        """The mark and the page."""
+        return self._mark + self._answer.render(items, note)
+
+    def piece(self, item: Item) -> str:
+        """What the item adds to a page."""
+        return self._answer.piece(item)
+
+    def split(self, item: Item) -> list[Item]:
+        """The parts of the item."""
+        return self._answer.split(item)
+
+
+def _number(item: Item) -> tuple[int, int]:
+    return int(item.id.partition(".")[0]), _part_number(item)
 
 
 def _part_number(item: Item) -> int:

@@ -1,10 +1,11 @@
-"""Unified diffs: ``git diff``, ``git show``, ``git log -p``, ``git format-patch``, ``diff -u``.
+"""Unified diffs: ``git diff``, ``git show``, ``git format-patch``, ``diff -u``; `log` reads ``git log -p``.
 
 An item is a file, or, when split, one hunk under its file's header. Hunks end where the numbers in
 their ``@@`` line say, so that a removed line ``-- x`` is not taken for a header. Text before the first
 file is the header if it is the only such text; where several commits follow one another, each message
-stands above its own files (``within``) and is delivered with one of them. Text after the last file is
-the footer.
+stands above its own files (``within``) and is delivered with one of them, and so does the signature that
+ends its patch. Text after the last file is the footer. Of a header with ``--stat``, each line is an item of
+its own, put before the files. Colours are looked through and kept.
 
 Every page applies with ``git apply`` if the answer does: hunks of a file keep their order, whatever order
 is asked for. Their line numbers are kept as they were, true of the new file; where a hunk's context
@@ -13,11 +14,13 @@ end that is missing after the last line is put there, for a patch without it is 
 """
 
 import re
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ..items import Item
+from ._columns import STAT, STAT_SUM, stat_path
 from ._names import lookup_path
-from ._text import read_lines
+from ._text import Lines, read_lines, without_escapes
 from .answer import LinesAnswer
 
 _HUNK = re.compile(r"(@@+) ((?:-\d+(?:,\d+)? )+)\+(\d+)(?:,(\d+))? @@")
@@ -33,18 +36,53 @@ _SAMPLE = re.compile(r"^(?:diff --(?:git|cc|combined) \S|--- [^\n]*\n\+\+\+ [^\n
 
 
 class DiffAnswer(LinesAnswer):
-    """Files of a diff."""
+    """Files of a diff.
+
+    Args:
+        arguments: as of `LinesAnswer`.
+        ends: what ends the patch of a commit, by its message.
+        stat_gap: what parts the lines of ``--stat`` from the files.
+    """
 
     form = "diff"
+
+    def __init__(self, *arguments: Any, ends: Mapping[str, str] | None = None, stat_gap: str = "") -> None:
+        super().__init__(*arguments)
+        self.ends, self.stat_gap = ends or {}, stat_gap
+
+    def piece(self, item: Item) -> str:
+        """The item with everything it stands within, and what parts lines of ``--stat`` from files."""
+        return super().piece(item) + (self.stat_gap if _is_stat(item) else "")
+
+    def gap(self, before: Item, item: Item) -> str:
+        """What parts the item from the one before it on the page."""
+        return self.stat_gap if _is_stat(before) and not _is_stat(item) else super().gap(before, item)
+
+    def parting(self, before: Item | None, within: str) -> str:
+        """The same for a `within` text."""
+        return self.stat_gap if before and _is_stat(before) else super().parting(before, within)
+
+    def ordered(self, items: Sequence[Item]) -> Sequence[Item]:
+        """Lines of ``--stat`` first, in their order; parts of a file together, in theirs."""
+        return sorted(super().ordered(items), key=lambda item: not _is_stat(item))
+
+    def keeps_order(self, item: Item) -> bool:
+        """Whether it is a line of ``--stat``, of which the last is the sum."""
+        return _is_stat(item)
+
+    def below(self, within: str) -> str:
+        """The signature of the patch with this message."""
+        return self.ends.get(within, "")
 
     def split(self, item: Item) -> list[Item]:
         """The hunks of a file; empty if there is only one."""
         if "." in item.id:
             return []
         lines = item.text.split("\n")
+        plain = without_escapes(lines)
         starts, at = [], 0
         while at < len(lines):
-            end = _hunk_end(lines, at)
+            end = _hunk_end(plain, at)
             if end:
                 starts.append(at)
             at = end or at + 1
@@ -55,7 +93,7 @@ class DiffAnswer(LinesAnswer):
             Item(
                 f"{item.id}.{place}",
                 "\n".join(lines[start:end]),
-                metadata={**item.metadata, "within": within} | _line(lines[start]),
+                metadata={**item.metadata, "within": within} | _line(plain[start]),
             )
             for place, (start, end) in enumerate(zip(starts, [*starts[1:], len(lines)], strict=True), 1)
         ]
@@ -72,31 +110,80 @@ class _File(NamedTuple):
 def parse_diff(text: str) -> DiffAnswer:
     """The files in ``text``; none if it is no diff."""
     read = read_lines(text, "\n")
-    files = _files(read.lines)
+    plain = read.plain
+    files = _files(plain)
     if not files:
         return DiffAnswer([], read.joined(0, len(read.lines)))
     ends = [0, *(file.end for file in files)]
-    above = ["\n".join(read.lines[end : file.start]) for end, file in zip(ends, files, strict=False)]
-    messages = sum(1 for message in above if message.strip())
-    header = ""
-    if above[0].strip() and messages == 1:
-        header, above[0] = read.joined(0, files[0].start), ""
+    starts = [*(file.start for file in files), len(read.lines)]
+    signed = [0, *(_signature_end(plain, *span) for span in zip(ends[1:], starts[1:], strict=True))]
+    if sum(1 for span in zip(signed, starts[:-1], strict=False) if _is_text(plain, *span)) < 2:
+        signed = ends
+    header, stat_gap = "", ""
     items: list[Item] = []
-    within: tuple[str, ...] = ()
-    for place, (file, message) in enumerate(zip(files, above, strict=True), 1):
-        if message.strip():
-            within = (message,)
-        metadata = _known(read.lines, file) | ({"within": within} if within else {})
-        if not message.strip():
-            metadata["gap"] = read.joined(ends[place - 1], file.start)
-        items.append(Item(str(place), "\n".join(read.lines[file.start : file.end]), metadata=metadata))
-    return DiffAnswer(items, header, read.joined(files[-1].end, len(read.lines)))
+    if signed is ends and _is_text(plain, 0, starts[0]):
+        header, items, stat_gap = _header(read, plain, starts[0])
+    message = ""
+    signatures: dict[str, str] = {}
+    for place, file in enumerate(files):
+        # What is above the first file may be in the header.
+        start = file.start if not place and (header or items) else signed[place]
+        metadata = _known(plain, file)
+        if signed[place] > ends[place]:
+            signatures[message] = read.joined(ends[place], signed[place])
+        if _is_text(plain, start, file.start):
+            message = "\n".join(read.lines[start : file.start])
+        else:
+            metadata["gap"] = read.joined(start, file.start)
+        if message:
+            metadata["within"] = (message,)
+        text = "\n".join(read.lines[file.start : file.end])
+        items.append(Item(str(len(items) + 1), text, metadata=metadata))
+    if signed[-1] > ends[-1]:
+        signatures[message] = read.joined(ends[-1], signed[-1])
+    return DiffAnswer(
+        items, header, read.joined(signed[-1], len(read.lines)), ends=signatures, stat_gap=stat_gap
+    )
 
 
 def looks_like_diff(sample: str) -> bool:
     """Whether a file's header starts a line outside of fenced code."""
+    sample = "\n".join(without_escapes(sample.split("\n")))
     found = _SAMPLE.search(sample)
     return found is not None and f"\n{sample[: found.start()]}".count("\n```") % 2 == 0
+
+
+def _is_stat(item: Item) -> bool:
+    return "stat" in item.metadata
+
+
+def _is_text(lines: Sequence[str], start: int, end: int) -> bool:
+    return any(line.strip() for line in lines[start:end])
+
+
+def _signature_end(lines: Sequence[str], start: int, end: int) -> int:
+    """The position after the signature that ends a patch and the blank lines after it; start if none does."""
+    if end - start < 2 or lines[start].rstrip("\r") != "-- ":
+        return start
+    start += 2
+    while start < end and not lines[start].strip():
+        start += 1
+    return start
+
+
+def _header(read: Lines, lines: Sequence[str], end: int) -> tuple[str, list[Item], str]:
+    """The text above the first file: up to the lines of ``--stat``, these as items, and what follows them."""
+    start = next((at for at in range(end) if STAT.match(lines[at])), end)
+    after = start
+    while after < end and (STAT.match(lines[after]) or STAT_SUM.match(lines[after])):
+        after += 1
+    if _is_text(lines, after, end):
+        return read.joined(0, end), [], ""
+    items = [
+        Item(str(place), read.lines[at], metadata={"stat": True} | stat_path(lines[at]))
+        for place, at in enumerate(range(start, after), 1)
+    ]
+    return read.joined(0, start), items, read.joined(after, end) if items else ""
 
 
 def _files(lines: list[str]) -> list[_File]:

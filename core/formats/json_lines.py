@@ -11,7 +11,8 @@ from ..errors import InputError
 from ..items import Item
 from ._json import document, path_in
 from ._text import read_lines
-from .answer import NOTE, LinesAnswer
+from .answer import LinesAnswer
+from .note import NOTE
 
 
 class JsonLinesAnswer(LinesAnswer):

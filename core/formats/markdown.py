@@ -4,7 +4,8 @@ An item is a row of a pipe table, or an item of a list at its top level with eve
 it: continued lines, nested lists, code. It stands ``within`` the sections that it is in, each a heading
 with its text, then the text right above its table or list, then the table's head. Sections around all
 items are the header, text after the last item is the footer. Rows and list items in no section come
-first on a page, so that they do not end up under another's heading.
+first on a page, so that they do not end up under another's heading. List items keep their order, for
+they may be steps; rows are a table's and come in the order asked for.
 
 Not significant: tables or lists in the same section under the very same text are put together, and a
 blank line is put between a table or list and text that touches its end. Headings underlined with ``===``
@@ -37,6 +38,10 @@ class MarkdownAnswer(LinesAnswer):
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
         self.group_gap = self.separator
+
+    def keeps_order(self, item: Item) -> bool:
+        """Whether it is a list item."""
+        return _marker(item.text.partition(self.separator)[0]) is not None
 
     def before_note(self) -> str:
         """A blank line, so that the note is neither a row nor a part of the last item."""

@@ -1,7 +1,8 @@
 """Plain text, by paragraph: runs of lines between blank ones, a fenced code block never cut.
 
-An item is a paragraph; the blank lines between two are kept, those before the first are the header and
-those after the last the footer. When split, its parts are its lines, a code block being one part.
+An item is a paragraph, and a page has its paragraphs in the order of the text. The blank lines between
+two are kept, those before the first are the header and those after the last the footer. When split, its
+parts are its lines, a code block being one part.
 """
 
 import itertools
@@ -23,6 +24,10 @@ class ParagraphsAnswer(LinesAnswer):
         if part and before.id.partition(".")[:2] == (parent, part):
             return ""
         return super().gap(before, item)
+
+    def keeps_order(self, item: Item) -> bool:  # noqa: ARG002 -- all do
+        """Always: what is said builds on what was said before."""
+        return True
 
     def before_note(self) -> str:
         """A blank line, so that the note is no part of the last paragraph."""

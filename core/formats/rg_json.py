@@ -18,7 +18,8 @@ from ..items import Item
 from ._json import document
 from ._names import lookup_path
 from ._text import read_lines
-from .answer import NOTE, LinesAnswer
+from .answer import LARGEST_HIT, LinesAnswer
+from .note import NOTE
 
 _TYPE = re.compile(r'\{"type":"(begin|match|context|end|summary|firstpage)"')
 
@@ -32,6 +33,7 @@ class RgJsonAnswer(LinesAnswer):
     """
 
     form = "rg-json"
+    largest = LARGEST_HIT
 
     def __init__(self, ends: Mapping[str, str], *others: Any) -> None:
         super().__init__(*others)

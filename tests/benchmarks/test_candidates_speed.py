@@ -2,7 +2,6 @@
 
 import random
 import shutil
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -32,7 +31,7 @@ def commits(make_repository):
 
 
 def answer(folder: Path, commit: str, cache: Path) -> int:
-    with GitStore(folder) as store, closing(BlobIndex(store, cache)) as index:
+    with GitStore(folder) as store, BlobIndex(store, cache) as index:
         return len(Union().candidates(index.corpus(commit, PYTHON), QUERY))
 
 

@@ -2,8 +2,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from firstpage.core.costs import CharacterCounter, RowCounter, row_cost, token_counter
-from firstpage.core.errors import InputError, MissingExtraError, RunError
+from firstpage.core.costs import CharacterCounter, NoVocabularyError, RowCounter, row_cost, token_counter
+from firstpage.core.errors import InputError, MissingExtraError
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -57,6 +57,13 @@ def test_rows_are_counted_line_by_line() -> None:
     assert counter.count("a.py") == counter.count("a.py\n") == row_cost("a.py")
 
 
+@pytest.mark.parametrize("counter", [CharacterCounter(), RowCounter()])
+@given(st.lists(st.text("ab\n", max_size=12)))
+def test_a_whole_never_takes_more_than_its_parts(counter, parts: list[str]) -> None:
+    assert counter.subadditive
+    assert counter.count("".join(parts)) <= sum(map(counter.count, parts))
+
+
 @pytest.mark.parametrize("name", ["chars4", "rows"])
 def test_a_counter_bears_the_name_it_was_made_by(name: str) -> None:
     assert token_counter(name).name == name
@@ -97,17 +104,12 @@ class TestTiktoken:
             token_counter("tiktoken:nonsense")
 
     def test_off_line_one_sentence_says_what_is_missing(self, no_network: None) -> None:
-        with pytest.raises(RunError) as caught:
+        with pytest.raises(NoVocabularyError) as caught:
             token_counter("tiktoken:p50k_edit")
         message = str(caught.value)
         assert "'p50k_edit' is not on this machine" in message
         assert "TIKTOKEN_CACHE_DIR" in message
         assert "\n" not in message
-
-    def test_off_line_it_falls_back_only_when_asked_to(self, no_network: None) -> None:
-        assert token_counter("tiktoken:p50k_edit", fall_back=True).name == "chars4"
-        with pytest.raises(InputError):
-            token_counter("tiktoken:nonsense", fall_back=True)
 
     def test_without_the_package(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setitem(sys.modules, "tiktoken", None)
@@ -128,16 +130,19 @@ class TestHuggingFace:
     def test_a_file_that_is_no_tokenizer(self, tmp_path: Path) -> None:
         pytest.importorskip("tokenizers")
         (tmp_path / "tokenizer.json").write_text("{}")
-        with pytest.raises(
-            RunError, match=r"neither a tokenizer\.json on this machine nor could it be fetched"
-        ):
+        with pytest.raises(InputError, match=r"tokenizer\.json' is no tokenizer that can be read"):
             token_counter(f"hf:{tmp_path}")
 
-    def test_off_line_it_falls_back_only_when_asked_to(self, no_network: None) -> None:
+    @pytest.mark.parametrize("name", ["no tokenizer", "/no/such/tokenizer.json", "a/b/c"])
+    def test_what_can_be_no_name_on_the_hub(self, no_network: None, name: str) -> None:
         pytest.importorskip("tokenizers")
-        with pytest.raises(RunError, match="'firstpage/none' is neither"):
+        with pytest.raises(InputError, match=f"'{name}' is neither .* nor a name on the hub"):
+            token_counter(f"hf:{name}")
+
+    def test_off_line_one_sentence_says_what_is_missing(self, no_network: None) -> None:
+        pytest.importorskip("tokenizers")
+        with pytest.raises(NoVocabularyError, match="'firstpage/none' is neither"):
             token_counter("hf:firstpage/none")
-        assert token_counter("hf:firstpage/none", fall_back=True).name == "chars4"
 
     def test_without_the_package(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setitem(sys.modules, "tokenizers", None)

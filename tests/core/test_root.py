@@ -1,4 +1,5 @@
 import os
+from pathlib import Path
 
 import pytest
 from firstpage.core.errors import InputError
@@ -42,6 +43,39 @@ def test_links_are_followed_only_inside_the_folder(folder):
     assert root.read("src/up/../../secret.py") is None
     assert root.read("loop") is None
     assert root.read("src/in.py") == "body"
+
+
+def test_a_folder_that_becomes_a_link_after_the_check_is_not_followed(folder, monkeypatch):
+    resolve = Path.resolve
+    (folder / "one" / "two").mkdir(parents=True)
+    (folder / "one" / "two" / "a.py").write_text("body")
+    (folder.parent / "two").mkdir()
+    (folder.parent / "two" / "a.py").write_text("secret")
+
+    def swap(path: Path, strict: bool = False) -> Path:
+        real = resolve(path, strict)
+        if (folder / "one").is_dir() and path != folder:
+            (folder / "one").rename(folder / "away")
+            os.symlink("..", folder / "one")
+        return real
+
+    root = Root(folder)
+    assert root.read("one/two/a.py") == "body"
+    monkeypatch.setattr(Path, "resolve", swap)
+    assert root.read("one/two/a.py") is None
+    assert (folder / "one" / "two" / "a.py").read_text() == "secret"
+
+
+def test_systems_that_cannot_open_part_by_part_read_all_the_same(folder, monkeypatch):
+    monkeypatch.setattr(os, "supports_dir_fd", set())
+    assert Root(folder).read("src/a.py") == "body"
+
+
+@pytest.mark.skipif(not Path("/proc/self/mem").exists(), reason="needs Linux")
+def test_a_file_that_opens_and_cannot_be_read_has_no_content():
+    before = os.listdir("/proc/self/fd")
+    assert Root("/proc/self").read("mem") is None
+    assert os.listdir("/proc/self/fd") == before
 
 
 @pytest.mark.parametrize("path", ["", ".", "src", "missing.py", "nul\0.py", "x" * 5000])

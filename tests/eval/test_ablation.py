@@ -6,7 +6,7 @@ from click.testing import CliRunner
 from firstpage.core.errors import InputError
 from firstpage.core.items import Item, Query
 from firstpage.core.values import ranking
-from firstpage.eval.ablation import DEPTHS, GRID, SWEEP, ablate, ablation_tables, choose, ranks_with
+from firstpage.eval.ablation import GRID, SHOWN_DEPTHS, SWEEP, ablate, ablation_tables, choose, ranks_with
 from firstpage.eval.tasks import Task
 from firstpage.readers.hybrid import WEIGHTS, Hybrid, Weights
 from firstpage.scripts import bench_hybrid
@@ -85,7 +85,7 @@ def test_each_repository_is_ranked_with_what_the_others_choose(measured):
     (swept,) = summary["sweep"]
     assert (swept["weight"], swept["value"], swept["won"], swept["lost"]) == ("definitions", 1, 2, 2)
     assert summary["grid"]["settings"] == 2
-    assert list(summary["default"]["any"]) == [str(depth) for depth in DEPTHS]
+    assert list(summary["default"]["any"]) == [str(depth) for depth in SHOWN_DEPTHS]
     assert "| definitions 1" in ablation_tables(summary)
 
 
@@ -107,7 +107,8 @@ def test_the_command(measured, tmp_path, monkeypatch):
     tasks, places = measured
     rows = [
         {"instance_id": task.instance_id, "repo": task.repo, "base_commit": task.base_commit,
-         "problem_statement": task.query, "patch": f"--- a/{task.gold[0]}\n+++ b/{task.gold[0]}\n"}
+         "problem_statement": task.query,
+         "patch": f"--- a/{task.gold[0]}\n+++ b/{task.gold[0]}\n@@ -1 +1 @@\n-1\n+2\n"}
         for task in tasks
     ]  # fmt: skip
     (tmp_path / "tasks.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))

@@ -1,5 +1,6 @@
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,8 @@ def measured(
 ) -> tuple[dict[str, Any], list[Cell]]:
     """A page holds a row for each 100 tokens of its budget."""
     cells = [
-        Cell(f"task-{n}", "owner/repo", generator, name, 900, 60, 1, () if rank is None else (rank,),
+        Cell(f"task-{n}", "owner/repo", generator, name, 900, 60, 1, int(rank is not None),
+             () if rank is None else (rank,),
              tuple(int(rank is not None and rank <= budget // 100) for budget in budgets), 0.002, "src/a.py")
         for generator, ranks in by_generator.items()
         for name, of in ranks.items()
@@ -72,6 +74,21 @@ def measured(
 )
 def test_advice_says_what_to_use_and_how_sure_that_is(ranks: Ranks, said: str) -> None:
     assert advice(*measured({"union": ranks})) == said
+
+
+def test_a_function_that_was_not_measured_is_not_named() -> None:
+    said = advice(*measured({"union": {"fifo": [3], "bm25": [1]}}))
+    assert said.startswith("1 task cannot tell value functions apart. The first here is bm25: of 1 task,")
+
+
+def test_functions_that_all_failed_are_not_recommended() -> None:
+    ranks = {"fifo": [None], "bm25": [None]}
+    _, cells = measured({"union": ranks})
+    cells = [replace(cell, found=1, error="out of memory") for cell in cells]
+    summary = summarise(cells, Plan(["union"], list(ranks), (1000, 2000, 4000), (".py",)), "fifo")
+    assert advice(summary, cells) == (
+        "No value function can be recommended: each failed where a gold file is among the candidates."
+    )
 
 
 @pytest.mark.parametrize("reference", ["fifo", "hybrid", "none of them"])

@@ -6,17 +6,10 @@ import pytest
 from firstpage.core.costs import row_cost
 from firstpage.core.errors import InputError
 from firstpage.core.values import ValueFunction
-from firstpage.eval.first_chunk import (
-    BUDGETS,
-    FUNCTIONS,
-    Cell,
-    bucket_of,
-    measure,
-    summarise,
-    write_first_chunk,
-)
+from firstpage.eval.first_chunk import FUNCTIONS, Cell, bucket_of, measure, summarise, write_first_chunk
 from firstpage.eval.first_chunk_published import against_published, load_published
 from firstpage.eval.first_chunk_tables import first_chunk_tables
+from firstpage.eval.measures import BUDGETS
 from firstpage.eval.tasks import Task, load_candidates, load_tasks
 from firstpage.readers import value_functions
 

@@ -1,7 +1,6 @@
 import itertools
 import os
 import signal
-from contextlib import closing
 from dataclasses import replace
 from multiprocessing import active_children
 from pathlib import Path
@@ -9,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from firstpage.core.costs import row_cost
-from firstpage.core.errors import InputError, RunError
+from firstpage.core.errors import FirstpageError, InputError, RunError
 from firstpage.core.git import GitStore
 from firstpage.core.items import Item
-from firstpage.eval.localisation import Cell, Plan, measure, outcome, run
+from firstpage.eval.localisation import Cell, Plan, for_each, measure, outcome, run
 from firstpage.eval.locate import locate
 from firstpage.eval.tasks import Task
 from firstpage.readers import value_functions
@@ -33,7 +32,7 @@ def task(commit: str, *gold: str, name: str = "t1", repo: str = "o/n", query: st
 
 
 def measured(repository, asked: Task, planned: Plan) -> list[Cell]:
-    with GitStore(repository.folder) as store, closing(BlobIndex(store)) as index:
+    with GitStore(repository.folder) as store, BlobIndex(store) as index:
         return measure(asked, index.corpus(asked.base_commit, planned.suffixes), planned)
 
 
@@ -42,7 +41,7 @@ def test_a_cell_tells_where_the_gold_is(repository):
     fifo, backwards = measured(repository, task(commit, "b.py"), plan())
     assert replace(fifo, seconds=0.0) == Cell(
         task="t1", repo="o/n", generator="grep", function="fifo", files=5, candidates=4, gold=1,
-        ranks=(2,), on_page=(0, 1), seconds=0.0, first="a.py",
+        found=1, ranks=(2,), on_page=(0, 1), seconds=0.0, first="a.py",
     )  # fmt: skip
     assert (backwards.ranks, backwards.on_page, backwards.first) == ((3,), (0, 0), "d.py")
 
@@ -50,7 +49,7 @@ def test_a_cell_tells_where_the_gold_is(repository):
 def test_several_gold_files_are_ranked_and_one_that_is_no_candidate_is_left_out(repository):
     commit = repository.commit("Add files", {**FILES, "e.py": ""})
     fifo, backwards = measured(repository, task(commit, "d.py", "e.py", "a.py"), plan())
-    assert (fifo.gold, fifo.ranks, fifo.on_page) == (3, (1, 4), (1, 1))
+    assert (fifo.gold, fifo.found, fifo.ranks, fifo.on_page) == (3, 2, (1, 4), (1, 1))
     assert (backwards.ranks, backwards.on_page) == ((1, 4), (1, 1))
 
 
@@ -174,9 +173,33 @@ def broken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_function_that_breaks_its_contract_misses_and_leaves_the_others_alone(repository, broken):
     commit = repository.commit("Add files", FILES)
     bad, good = measured(repository, task(commit, "a.py"), plan("broken", "fifo"))
-    assert (bad.ranks, bad.on_page, bad.candidates) == ((), (0, 0), 4)
+    assert (bad.ranks, bad.on_page, bad.candidates, bad.found) == ((), (0, 0), 4, 1)
     assert "'broken' gave the value -1.0 to the item 'a.py'" in bad.error
     assert (good.ranks, good.error) == ((1,), "")
+
+
+@pytest.mark.parametrize("functions", [("broken", "fifo"), ("fifo", "broken")])
+def test_what_the_candidates_hold_is_known_whoever_ranks_them(repository, broken, functions):
+    asked = task(repository.commit("Add files", FILES), "a.py")
+    summary, _ = locate([asked], {"o/n": repository.folder}, plan(*functions), "fifo", 1, lambda: None)
+    assert summary["generators"][0]["any"]["hits"] == 1
+    assert list(summary["errors"]["t1"]) == ["broken"]
+    assert {row["function"]: row["any"]["1"]["hits"] for row in summary["rankings"]} == {
+        "fifo": 1,
+        "broken": 0,
+    }
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_any_work_can_be_done_on_all_tasks(two, jobs):
+    tasks, places = two
+    done = {asked.instance_id: found for asked, found in for_each(tasks, places, files_of, jobs)}
+    assert {name: done[name] for name in ("t1", "t2", "t3")} == {"t1": 4, "t2": 4, "t3": 1}
+    assert isinstance(done["t4"], FirstpageError)
+
+
+def files_of(asked: Task, index: BlobIndex) -> int:
+    return len(index.corpus(asked.base_commit, (".py",)).files)
 
 
 def test_a_killed_process_is_an_error_of_the_run(repository, broken):

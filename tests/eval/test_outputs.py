@@ -20,9 +20,9 @@ TASKS = [
     Task("t3", "o/n", "d" * 40, "It is never found", ["c.py"]),
 ]
 CELLS = [
-    Cell("t1", "o/n", "grep", "fifo", 9, 4, 1, (1,), (1, 1), 0.25, "a.py"),
-    Cell("t2", "o/n", "grep", "fifo", 9, 4, 2, (2, 3), (0, 2), 0.5, STRANGE),
-    Cell("t3", "o/n", "grep", "fifo", 0, 0, 1, (), (0, 0), 0.0, "", f"no commit in {STRANGE}"),
+    Cell("t1", "o/n", "grep", "fifo", 9, 4, 1, 1, (1,), (1, 1), 0.25, "a.py"),
+    Cell("t2", "o/n", "grep", "fifo", 9, 4, 2, 2, (2, 3), (0, 2), 0.5, STRANGE),
+    Cell("t3", "o/n", "grep", "fifo", 0, 0, 1, 0, (), (0, 0), 0.0, "", f"no commit in {STRANGE}"),
 ]
 
 
@@ -49,7 +49,7 @@ def test_cells_come_back_from_parquet(written):
     rows = pq.read_table(io.BytesIO((written / "cells.parquet").read_bytes())).to_pylist()
     assert rows[0] == {
         "task": "t1", "repo": "o/n", "generator": "grep", "function": "fifo", "files": 9, "candidates": 4,
-        "gold": 1, "ranks": [1], "on_page": [1, 1], "seconds": 0.25, "first": "a.py", "error": "",
+        "gold": 1, "found": 1, "ranks": [1], "on_page": [1, 1], "seconds": 0.25, "first": "a.py", "error": "",
     }  # fmt: skip
     assert [row["ranks"] for row in rows] == [[1], [2, 3], []]
 
@@ -71,7 +71,7 @@ def test_the_summary_is_strict_json(written, summary):
 
 def test_the_report_has_its_title_and_the_tables_are_there(written):
     assert "A title" in (written / "report.html").read_text(encoding="utf-8")
-    assert "### A gold file on the page" in (written / "tables.md").read_text(encoding="utf-8")
+    assert "### Inclusion: a gold file on the page" in (written / "tables.md").read_text(encoding="utf-8")
 
 
 def test_writing_again_replaces_what_was_there(written, summary):

@@ -2,6 +2,7 @@ import hashlib
 import importlib
 import json
 import platform
+import shlex
 import socket
 from pathlib import Path
 
@@ -43,6 +44,30 @@ def test_nothing_names_this_machine(tmp_path: Path) -> None:
     assert socket.gethostname() not in json.dumps(made["machine"])
 
 
+@pytest.mark.parametrize(
+    ("word", "kept"),
+    [
+        ("-t/home/me/x.jsonl", "-tx.jsonl"),
+        ("-t../../me/x.jsonl", "-tx.jsonl"),
+        ("../../me/x.jsonl", "x.jsonl"),
+        ("~/me/x.jsonl", "x.jsonl"),
+        ("--tasks=~/me/x.jsonl", "--tasks=x.jsonl"),
+        ("--tasks=me/x=y/z.jsonl", "--tasks=z.jsonl"),
+        ("--out=../me/folder/", "--out=folder"),
+        ("..\\me\\x.gz", "x.gz"),
+        ("--generators", "--generators"),
+        ("a,b", "a,b"),
+        ("--generators=a,b", "--generators=a,b"),
+        ("-ga,b", "-ga,b"),
+        ("-n5", "-n5"),
+        ("-", "-"),
+        ("verified", "verified"),
+    ],
+)
+def test_of_every_path_only_the_last_name_is_kept(word: str, kept: str) -> None:
+    assert shlex.split(provenance(["firstpage", word])["command"]) == ["firstpage", kept]
+
+
 def test_a_command_may_be_given_whole() -> None:
     assert provenance("firstpage -q 'two words' --root /home/me/repo")["command"] == (
         "firstpage -q 'two words' --root repo"
@@ -58,6 +83,16 @@ def test_the_commit_is_that_of_our_own_checkout(repository, monkeypatch: pytest.
     assert provenance("x")["modified"] is False
     (repository.folder / "new.py").write_text("")
     assert provenance("x")["modified"] is True
+
+
+def test_a_repository_that_the_environment_names_is_not_ours(make_repository, monkeypatch) -> None:
+    ours, theirs = make_repository(), make_repository()
+    commit = ours.commit("ours", {"eval/provenance.py": ""})
+    theirs.commit("theirs", {"a.py": ""})
+    monkeypatch.setattr(MODULE, "__file__", str(ours.folder / "eval" / "provenance.py"))
+    monkeypatch.setenv("GIT_DIR", str(theirs.folder / ".git"))
+    assert provenance("x")["commit"] == commit
+    assert provenance("x")["modified"] is False
 
 
 def test_a_wheel_inside_somebodys_repository_gives_its_version(repository, monkeypatch) -> None:

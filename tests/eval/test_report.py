@@ -78,7 +78,18 @@ def cell(task: Task, function: str, rank: int | None, generator: str = "union", 
     on_page = tuple(int(rank is not None and rank <= budget // 100) for budget in BUDGETS)
     first = "" if not candidates else task.gold[0] if rank == 1 else "src/other.py"
     return Cell(
-        task.instance_id, task.repo, generator, function, 900, candidates, 1, ranks, on_page, 0.002, first
+        task.instance_id,
+        task.repo,
+        generator,
+        function,
+        900,
+        candidates,
+        1,
+        len(ranks),
+        ranks,
+        on_page,
+        0.002,
+        first,
     )
 
 
@@ -164,6 +175,37 @@ def test_recommendation_need_not_be_the_reference(tmp_path: Path) -> None:
     assert "its lead over bm25 is significant" in headline(html)
 
 
+def test_a_function_that_fails_leaves_the_figures_of_the_others_alone(tmp_path: Path) -> None:
+    of = tasks(4)
+    cells = ranked(of, {"broken": [1] * 4, "fifo": [1] * 4})
+    cells = [
+        replace(one, error="not <b>finite</b>", ranks=(), on_page=(0, 0, 0), first="")
+        if one.function == "broken" else one
+        for one in cells
+    ]  # fmt: skip
+    html = report(tmp_path, cells, of)
+    text = Page(html).text
+    assert "a gold file among them in 100 % (51–100)" in text
+    assert "broken failed on 4, counted as missed" in text
+    assert "could not be measured" not in text
+    assert "not measured, counted" not in text
+    assert "task-3 owner/repo-0, broken: not <b>finite</b>" in text
+    assert re.findall("^(?:fifo|broken): .*", html, re.MULTILINE)[:2] == [
+        "fifo: rank 1",
+        "broken: not measured, not &lt;b&gt;finite&lt;/b&gt;</title></rect>",
+    ]
+
+
+def test_functions_that_all_failed_are_not_recommended(tmp_path: Path) -> None:
+    of = tasks(1)
+    cells = [replace(one, ranks=(), error="gone") for one in ranked(of, {"fifo": [1], "bm25": [1]})]
+    html = report(tmp_path, cells, of)
+    assert headline(html) == (
+        "No value function can be recommended: each failed where a gold file is among the candidates."
+    )
+    assert "1 not measured, counted as missed" in Page(html).text
+
+
 @pytest.mark.parametrize("candidates", [0, 60])
 def test_one_task_without_gold_among_its_candidates(tmp_path: Path, candidates: int) -> None:
     of = tasks(1)
@@ -245,6 +287,18 @@ def test_missed_tasks_name_who_gets_them_and_are_cut(tmp_path: Path) -> None:
     listed = page.text[page.text.index("who gets it") :]
     assert listed.index("task-7") < listed.index("task-0")
     assert "long story" not in page.text
+
+
+def test_only_the_failures_of_the_best_function_stand_beside_what_it_misses(tmp_path: Path) -> None:
+    of = tasks(3)
+    cells = ranked(of, {"hybrid": [12, 1, 1], "bm25": [13, 2, 2]})
+    failed = {("task-2", "hybrid"), ("task-0", "bm25"), ("task-1", "bm25")}
+    cells = [
+        replace(one, ranks=(), error="gone") if (one.task, one.function) in failed else one for one in cells
+    ]
+    text = Page(report(tmp_path, cells, of)).text
+    assert "1 of 3 tasks; another value function gets none of them. 1 more could not be measured." in text
+    assert "hybrid failed on 1, counted as missed · bm25 failed on 2, counted as missed" in text
 
 
 def test_matrix_tells_each_task_once_with_all_ranks(tmp_path: Path) -> None:

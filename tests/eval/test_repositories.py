@@ -26,6 +26,31 @@ def test_the_fullest_spelling_wins(tmp_path):
         assert find_repositories(tmp_path, ["owner/name"]) == {"owner/name": tmp_path / folder}
 
 
+def test_a_short_name_that_two_repositories_share_is_neither_s(tmp_path):
+    for folder in ("x", "a__x", "y"):
+        (tmp_path / folder).mkdir()
+    with pytest.raises(InputError, match=r"lacks b/x;"):
+        find_repositories(tmp_path, ["a/x", "b/x", "b/y"])
+    assert find_repositories(tmp_path, iter(["b/x", "b/y", "b/x"])) == {
+        "b/x": tmp_path / "x",
+        "b/y": tmp_path / "y",
+    }
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["/etc", "../other", "o/..", "./x", "o/", "/x", "x", "o/a/b", "o/a b", "o\\a", "o/a\n", "", "../../x"],
+)
+def test_a_name_that_leads_elsewhere_is_refused(tmp_path, name):
+    (tmp_path / "repos.yaml").write_text("o/a: b\n")
+    for where in (tmp_path, tmp_path / "repos.yaml"):
+        with pytest.raises(InputError, match="must be owner/name, and") as raised:
+            find_repositories(where, ["o/a", name])
+        assert "\n" not in str(raised.value)
+    with pytest.raises(InputError, match="must be owner/name"):
+        clone_repositories([name], lambda name, percent: pytest.fail("cloned"))
+
+
 def test_a_map_gives_folders_seen_from_its_file_or_absolute_ones(tmp_path):
     (tmp_path / "maps").mkdir()
     for folder in ("clones/one", "two"):
@@ -98,6 +123,16 @@ def test_a_repository_is_cloned_into_the_cache_with_its_progress(remote, tmp_pat
     assert {name for name, _ in told} == {"o/name"}
     assert [percent for _, percent in told] == sorted(percent for _, percent in told)
     assert told[-1][1] == 100
+
+
+def test_a_clone_is_whole_whatever_repository_the_environment_names(remote, tmp_path, monkeypatch):
+    with monkeypatch.context() as hook:
+        hook.setenv("GIT_DIR", str(tmp_path / "elsewhere"))
+        hook.setenv("GIT_OBJECT_DIRECTORY", str(tmp_path / "elsewhere" / "objects"))
+        (place,) = clone_repositories(["o/name"], lambda name, percent: None).values()
+    assert not (tmp_path / "elsewhere").exists()
+    with GitStore(place) as store:
+        assert [file.path for file in store.files(remote)] == ["a.py", "b.py"]
 
 
 def test_a_clone_is_not_made_twice(remote, tmp_path):

@@ -1,11 +1,13 @@
 import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from firstpage.eval.localisation import Cell, Plan
+from firstpage.eval.measures import DEPTHS
 from firstpage.eval.statistics import wilson
-from firstpage.eval.summary import DEPTHS, compare, gather, rate, summarise
+from firstpage.eval.summary import compare, gather, misses, rate, summarise
 
 PLAN = Plan(["bm25", "grep"], ["hybrid", "fifo"], [1000, 2000], [".py"])
 
@@ -21,7 +23,9 @@ def cell(
     error: str = "",
 ) -> Cell:
     repo = {"a": "o/a", "b": "o/b"}[task[0]]
-    return Cell(task, repo, generator, function, 9, candidates, gold, ranks, on_page, 0.5, "x.py", error)
+    return Cell(
+        task, repo, generator, function, 9, candidates, gold, len(ranks), ranks, on_page, 0.5, "x.py", error
+    )
 
 
 # Three tasks of o/a and one of o/b, under grep; bm25 finds nothing at all.
@@ -100,6 +104,18 @@ def test_what_each_generator_finds(summary):
     assert (nothing["generator"], nothing["any"]["hits"]) == ("bm25", 0)
 
 
+@pytest.mark.parametrize("functions", [["broken", "hybrid"], ["hybrid", "broken"]])
+def test_what_the_candidates_hold_does_not_depend_on_who_ranks_them(functions):
+    cells = [cell("a1", "hybrid", (2,)), cell("a2", "hybrid", (1, 3), gold=2)]
+    cells += [replace(one, function="broken", ranks=(), error="not finite") for one in cells]
+    summary = summarise(cells, Plan(["grep"], functions, [1, 2], []), "hybrid")
+    (grep,) = summary["generators"]
+    assert (grep["any"]["hits"], grep["all"]["hits"], grep["buckets"]["1-5"]["hits"]) == (2, 2, 2)
+    assert summary["errors"] == {"a1": {"broken": "not finite"}, "a2": {"broken": "not finite"}}
+    assert misses(summary) == ([], {"broken": 2})
+    assert hits(ranking(summary, "broken")["any"]) == [0] * 7
+
+
 def test_buckets_by_number_of_candidates_leave_out_those_without_tasks(summary):
     nothing, grep = summary["generators"]
     assert {label: (of["tasks"], of["hits"]) for label, of in grep["buckets"].items()} == {
@@ -140,20 +156,22 @@ def test_repositories_are_told_apart_by_the_last_generator(summary):
             "tasks": 3,
             "generator": "grep",
             "p1": {"hybrid": 2 / 3, "fifo": 1 / 3},
-            "inclusion@50": {"hybrid": 1.0, "fifo": 1.0},
+            "p@50": {"hybrid": 1.0, "fifo": 1.0},
         },
         {
             "repository": "o/b",
             "tasks": 1,
             "generator": "grep",
             "p1": {"hybrid": 0.0, "fifo": 0.0},
-            "inclusion@50": {"hybrid": 0.0, "fifo": 0.0},
+            "p@50": {"hybrid": 0.0, "fifo": 0.0},
         },
     ]
 
 
-def test_errors_are_named_by_task(summary):
-    assert summary["errors"] == {"b1": "the repository has no commit"}
+def test_errors_are_named_by_task_and_function(summary):
+    why = "the repository has no commit"
+    assert summary["errors"] == {"b1": {"hybrid": why, "fifo": why}}
+    assert misses(summary) == (["b1"], {})
 
 
 def test_rates_carry_wilson_intervals():

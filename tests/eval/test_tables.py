@@ -1,9 +1,10 @@
 import re
+from dataclasses import replace
 
 import pytest
 from firstpage.eval.localisation import Cell, Plan
 from firstpage.eval.summary import summarise
-from firstpage.eval.tables import localisation_tables, markdown_table, percent, probability, short_tables
+from firstpage.eval.tables import localisation_tables, markdown_table, paired, probability, short_tables
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,7 +14,8 @@ PLAN = Plan(["bm25", "grep"], ["hybrid", "fifo"], [1000, 2000], [".py"])
 def cell(task: str, function: str, ranks: tuple[int, ...], on_page: tuple[int, int], **others) -> Cell:
     about = {"generator": "grep", "files": 9, "candidates": 5, "gold": 1, "seconds": 0.5, "first": "x.py"}
     repo = {"a": "o/a", "b": "o/b"}[task[0]]
-    return Cell(task=task, repo=repo, function=function, ranks=ranks, on_page=on_page, **about | others)
+    about |= {"found": len(ranks), "ranks": ranks, "on_page": on_page}
+    return Cell(task=task, repo=repo, function=function, **about | others)
 
 
 # Under grep two value functions on four tasks; bm25 finds nothing.
@@ -61,20 +63,6 @@ def test_the_first_column_is_on_the_left_and_the_others_on_the_right():
 
 
 @pytest.mark.parametrize(
-    ("rate", "low", "high", "shown"),
-    [
-        (0.242, 0.2066, 0.2814, "24.2 (20.7–28.1)"),
-        (0.0, 0.0, 0.0076, "0.0 (0.0–0.8)"),
-        (1.0, 0.99, 1.0, "100.0 (99.0–100.0)"),
-    ],
-)
-def test_percent_shows_one_decimal(rate, low, high, shown):
-    share = {"rate": rate, "interval": [low, high]}
-    assert percent(share, interval=True) == shown
-    assert percent(share) == shown.split(" ")[0]
-
-
-@pytest.mark.parametrize(
     ("p", "shown"), [(1.0, "1.000"), (0.0215, "0.021"), (0.001, "0.001"), (1e-9, "< 0.001")]
 )
 def test_a_small_probability_is_shown_as_a_bound(p, shown):
@@ -85,7 +73,7 @@ def test_a_small_probability_is_shown_as_a_bound(p, shown):
 def tables() -> dict[str, list[list[str]]]:
     """Each table of a localisation benchmark by its heading."""
     text = localisation_tables(summarise([*NOTHING, *GREP], PLAN, "hybrid"))
-    parts = re.split(r"^### (.*)\n\n", text, flags=re.MULTILINE)
+    parts = re.split(r"^### (.*)\n\n(?:A page holds .*\n\n)?", text, flags=re.MULTILINE)
     return {heading: parsed(table) for heading, table in zip(parts[1::2], parts[2::2], strict=True)}
 
 
@@ -94,8 +82,8 @@ def test_every_table_of_a_benchmark_is_there(tables):
         "What each generator finds",
         "A gold file among the first k",
         "All gold files among the first k",
-        "A gold file on the page",
-        "All gold files on the page",
+        "Inclusion: a gold file on the page",
+        "Inclusion of all gold files",
         "Paired comparisons at rank 1",
         "By repository, ranked first",
     ]
@@ -107,9 +95,9 @@ def test_tables_show_the_figures_of_the_summary(tables):
         "grep", "hybrid", "50.0 (15.0–85.0)", "50.0", "50.0", "75.0", "75.0", "75.0", "75.0",
     ]  # fmt: skip
     assert tables["All gold files among the first k"][4][3:] == ["50.0"] * 6
-    assert tables["A gold file on the page"][0][2:] == ["1,000 tokens", "2,000 tokens"]
-    assert tables["A gold file on the page"][3][2:] == ["50.0", "75.0"]
-    assert tables["All gold files on the page"][3][2:] == ["25.0", "50.0"]
+    assert tables["Inclusion: a gold file on the page"][0][2:] == ["1,000 tokens", "2,000 tokens"]
+    assert tables["Inclusion: a gold file on the page"][3][2:] == ["50.0", "75.0"]
+    assert tables["Inclusion of all gold files"][3][2:] == ["25.0", "50.0"]
     assert tables["What each generator finds"][2][:3] == ["grep", "7.8", "6"]
     assert tables["Paired comparisons at rank 1"][2][:6] == [
         "grep", "hybrid against fifo", "+25.0", "1", "0", "1.000",
@@ -125,6 +113,32 @@ def test_errors_are_told_above_the_tables():
     told = "1 of 4 tasks could not be measured and count as misses; b1: the repository has no commit."
     assert told in text
     assert "could not be measured" not in localisation_tables(without_errors())
+
+
+def test_a_function_that_fails_is_told_apart_from_tasks_that_cannot_be_measured():
+    broken = [replace(one, function="fifo", ranks=(), error="not finite") for one in GREP[:3]]
+    text = localisation_tables(
+        summarise(
+            [*GREP[:4], *broken, GREP[7]], Plan(["grep"], ["hybrid", "fifo"], [1000, 2000], [".py"]), "hybrid"
+        )
+    )
+    assert "1 of 4 tasks could not be measured and count as misses; b1: the repository has no commit." in text
+    assert "`fifo` failed on 3 of 4 tasks, which count as its misses; a1: not finite." in text
+    assert "`hybrid` failed" not in text
+
+
+def test_inclusion_says_what_a_page_holds_here():
+    summary = summarise([*NOTHING, *GREP], PLAN, "hybrid")
+    for text in (short_tables(summary), localisation_tables(summary)):
+        assert text.count("A page holds rows alone; the last line that `select` adds may take") == 1
+
+
+def test_a_comparison_is_written_the_same_everywhere():
+    row = {"function": "hybrid", "against": "fifo", "difference": -0.031, "b": 1, "c": 9, "p": 0.0215,
+           "by_task": (-0.06, 0.0), "by_repository": (-0.1, 0.05)}  # fmt: skip
+    assert paired(row) == [
+        "hybrid against fifo", "-3.1", "1", "9", "0.021", "-6.0 to +0.0", "-10.0 to +5.0",
+    ]  # fmt: skip
 
 
 def without_errors():

@@ -63,10 +63,50 @@ def test_blank_lines_and_a_missing_last_line_end(tmp_path: Path) -> None:
     ("patch", "expected"),
     [
         pytest.param(PATCH, ["src/a.py"], id="changed"),
-        pytest.param("--- /dev/null\n+++ b/new.py\n", ["new.py"], id="created"),
-        pytest.param("--- a/old.py\n+++ /dev/null\n", [], id="deleted"),
-        pytest.param("--- a/x\n+++ b/x\n--- a/y\n+++ b/y\n", ["x", "y"], id="several in their order"),
-        pytest.param("--- a/x y\t\r\n+++ b/x y\t\r\n", ["x y"], id="a name with a space, CRLF"),
+        pytest.param("--- /dev/null\n+++ b/new.py\n@@ -0,0 +1 @@\n+x\n", ["new.py"], id="created"),
+        pytest.param(
+            "diff --git a/p/__init__.py b/p/__init__.py\nnew file mode 100644\nindex 0000000..e69de29\n",
+            ["p/__init__.py"],
+            id="created empty",
+        ),
+        pytest.param("--- a/old.py\n+++ /dev/null\n@@ -1 +0,0 @@\n-x\n", [], id="deleted"),
+        pytest.param(
+            "diff --git a/p/__init__.py b/p/__init__.py\ndeleted file mode 100644\nindex e69de29..0000000\n",
+            [],
+            id="deleted empty",
+        ),
+        pytest.param(
+            "--- a/y\n+++ b/y\n@@ -1 +1 @@\n-1\n+2\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-1\n+2\n",
+            ["y", "x"],
+            id="several in their order",
+        ),
+        pytest.param(
+            "--- a/x y\t\r\n+++ b/x y\t\r\n@@ -1 +1 @@\r\n-1\r\n+2\r\n",
+            ["x y"],
+            id="a name with a space, CRLF",
+        ),
+        pytest.param(
+            'diff --git "a/caf\\303\\251 \\"1\\".py" "b/caf\\303\\251 \\"1\\".py"\n'
+            '--- "a/caf\\303\\251 \\"1\\".py"\n+++ "b/caf\\303\\251 \\"1\\".py"\n@@ -1 +1 @@\n-1\n+2\n',
+            ['café "1".py'],
+            id="a quoted name",
+        ),
+        pytest.param(
+            "diff --git a/old.py b/new.py\nsimilarity index 100%\nrename from old.py\nrename to new.py\n",
+            ["new.py"],
+            id="renamed and no more",
+        ),
+        pytest.param(
+            "diff --git a/old.py b/new.py\nsimilarity index 90%\nrename from old.py\nrename to new.py\n"
+            "--- a/old.py\n+++ b/new.py\n@@ -1 +1 @@\n-1\n+2\n",
+            ["new.py"],
+            id="renamed and changed",
+        ),
+        pytest.param(
+            "--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@\n--- a/fake.py\n-1\n+++ b/fake.py\n+++ /dev/null\n",
+            ["x"],
+            id="lines that look like a header",
+        ),
         pytest.param("", [], id="nothing"),
     ],
 )

@@ -1,9 +1,8 @@
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
-import time
-from contextlib import closing
 
 import pytest
 from firstpage.core.errors import InputError, RunError
@@ -17,7 +16,7 @@ PYTHON = (".py",)
 
 @pytest.fixture
 def index(repository):
-    with GitStore(repository.folder) as store, closing(BlobIndex(store)) as opened:
+    with GitStore(repository.folder) as store, BlobIndex(store) as opened:
         yield opened
 
 
@@ -73,7 +72,7 @@ def test_the_next_commit_reads_only_what_changed(repository, index):
 def test_another_process_finds_what_one_has_indexed(repository, index):
     commit = repository.commit("first", {"a.py": "shared_word"})
     index.corpus(commit, PYTHON)
-    with GitStore(repository.folder) as store, closing(BlobIndex(store)) as other:
+    with GitStore(repository.folder) as store, BlobIndex(store) as other:
         corpus = other.corpus(commit, PYTHON, lambda *_: pytest.fail("read a blob again"))
         assert holding(corpus, "shared_word") == ["a.py"]
 
@@ -81,7 +80,7 @@ def test_another_process_finds_what_one_has_indexed(repository, index):
 def test_two_indexes_that_write_in_turn_agree_on_words(repository, index):
     first = repository.commit("first", {"a.py": "alpha common"})
     second = repository.commit("second", {"b.py": "beta common", "c.py": "gamma"})
-    with GitStore(repository.folder) as store, closing(BlobIndex(store)) as other:
+    with GitStore(repository.folder) as store, BlobIndex(store) as other:
         index.corpus(first, PYTHON)
         other.corpus(second, PYTHON)
         third = repository.commit("third", {"d.py": "gamma delta common"})
@@ -90,29 +89,45 @@ def test_two_indexes_that_write_in_turn_agree_on_words(repository, index):
         assert holding(corpus, "gamma") == ["c.py", "d.py"]
 
 
-def test_a_kill_at_any_moment_leaves_a_usable_cache(repository, tmp_path):
-    files = {f"m{n}.py": " ".join(f"word_{n}_{i}" for i in range(300)) for n in range(1500)}
+# Stops for good in the middle of the transaction whose number is given, just before the statement given.
+STOPPING = """
+import sys, time
+from firstpage.core.git import GitStore
+from firstpage.readers.blob_index import BlobIndex
+store, commit, number, statement = sys.argv[1:]
+index = BlobIndex(GitStore(store))
+begun = 0
+def stop(said):
+    global begun
+    begun += said.startswith("BEGIN")
+    if begun == int(number) and said.startswith(statement):
+        print("inside", index._database.in_transaction, flush=True)
+        time.sleep(600)
+index._database.set_trace_callback(stop)
+index.corpus(commit, (".py",))
+"""
+
+
+@pytest.mark.parametrize("statement", ["INSERT INTO words", "INSERT OR IGNORE INTO blobs", "COMMIT"])
+@pytest.mark.parametrize("number", [1, 3])
+def test_a_kill_inside_a_transaction_loses_that_one_alone(repository, statement, number):
+    files = {f"m{n}.py": f"common word_{n}_a word_{n}_b" for n in range(700)}
     commit = repository.commit("many", files)
-    script = (
-        "import sys\n"
-        "from firstpage.core.git import GitStore\n"
-        "from firstpage.readers.blob_index import BlobIndex\n"
-        "BlobIndex(GitStore(sys.argv[1])).corpus(sys.argv[2], ('.py',), lambda *_: print('step', flush=True))"
+    writer = subprocess.Popen(
+        [sys.executable, "-c", STOPPING, str(repository.folder), commit, str(number), statement],
+        stdout=subprocess.PIPE,
+        text=True,
     )
-    for steps in (1, 3, 4):
-        writer = subprocess.Popen(
-            [sys.executable, "-c", script, str(repository.folder), commit], stdout=subprocess.PIPE, text=True
-        )
-        for _ in range(steps):
-            writer.stdout.readline()
-        time.sleep(0.02 * steps)
-        writer.send_signal(signal.SIGKILL)
-        writer.wait()
-    with GitStore(repository.folder) as store, closing(BlobIndex(store)) as opened:
-        corpus = opened.corpus(commit, PYTHON)
-        assert len(corpus.files) == 1500
-        for n in (0, 255, 256, 700, 1499):
-            assert holding(corpus, f"word_{n}_299") == [f"m{n}.py"]
+    assert writer.stdout.readline() == "inside True\n"
+    writer.kill()
+    assert writer.wait() == -signal.SIGKILL
+    steps = []
+    with GitStore(repository.folder) as store, BlobIndex(store) as opened:
+        corpus = opened.corpus(commit, PYTHON, lambda *step: steps.append(step))
+        assert steps[0] == (0, 700 - 256 * (number - 1))
+        assert len(holding(corpus, "common")) == 700
+        for n in (0, 255, 256, 511, 512, 699):
+            assert holding(corpus, f"word_{n}_b") == [f"m{n}.py"]
 
 
 def test_a_missing_blob_is_known_by_its_path_and_read_once_it_is_there(repository, index):
@@ -124,7 +139,7 @@ def test_a_missing_blob_is_known_by_its_path_and_read_once_it_is_there(repositor
     assert [file.path for file in corpus.files] == ["a.py", "b.py"]
     assert holding(corpus, "word") == ["b.py"]
     loose.with_suffix(".away").rename(loose)
-    with GitStore(repository.folder) as store, closing(BlobIndex(store)) as later:
+    with GitStore(repository.folder) as store, BlobIndex(store) as later:
         assert holding(later.corpus(commit, PYTHON), "word") == ["a.py", "b.py"]
 
 
@@ -161,7 +176,7 @@ def test_the_cache_folder_follows_the_environment(monkeypatch, tmp_path):
 def test_containing_is_substring_search(make_repository, bodies, word):
     made = make_repository()
     commit = made.commit("any", {f"{n}.py": body for n, body in enumerate(bodies)})
-    with GitStore(made.folder) as store, closing(BlobIndex(store)) as opened:
+    with GitStore(made.folder) as store, BlobIndex(store) as opened:
         expected = [f"{n}.py" for n, body in enumerate(bodies) if word in body]
         assert holding(opened.corpus(commit, PYTHON), word) == expected
 
@@ -173,25 +188,115 @@ def test_a_cache_that_cannot_be_used_is_named_with_the_remedy(repository, tmp_pa
         pytest.raises(RunError, match="name another folder with FIRST"),
     ):
         BlobIndex(store, tmp_path / "file")
-    (tmp_path / "words-1").mkdir()
+
+
+@pytest.fixture
+def filled(repository, tmp_path):
+    """A commit of 300 files and the cache of it."""
+    commit = repository.commit("first", {f"m{n}.py": f"word_{n}_{n}x " * 40 for n in range(300)})
+    with GitStore(repository.folder) as store, BlobIndex(store) as made:
+        made.corpus(commit, PYTHON)
+    (file,) = (tmp_path / "cache" / "words-1").glob("*.sqlite")
+    return commit, file
+
+
+DAMAGES = {
+    "no database": lambda body: b"no database at all" * 100,
+    "cut short": lambda body: body[: len(body) // 2],
+    "cut within a page": lambda body: body[:5000],
+    "a word of the first page": lambda body: body[:100] + b"\xff" * 60 + body[160:],
+    "all pages but the first": lambda body: body[:4096] + b"\xab" * (len(body) - 4096),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
+def test_a_damaged_cache_is_made_anew(repository, filled, damage):
+    commit, file = filled
+    file.write_bytes(damage(file.read_bytes()))
+    for to_do in ([(0, 300), (256, 300), (300, 300)], []):
+        steps = []
+        with GitStore(repository.folder) as store, BlobIndex(store) as opened:
+            corpus = opened.corpus(commit, PYTHON, lambda *step, steps=steps: steps.append(step))
+            assert holding(corpus, "word_299_") == ["m299.py"]
+        assert steps == to_do
+
+
+def test_damage_that_shows_while_it_is_open_changes_no_answer(repository, filled):
+    commit, file = filled
+    other = repository.commit("second", {"other.py": "zeta"})
+    with GitStore(repository.folder) as store, BlobIndex(store) as opened:
+        earlier = opened.corpus(commit, PYTHON)
+        opened._database.execute("PRAGMA cache_size=0")
+        with file.open("r+b") as stored:
+            stored.seek(4096)
+            stored.write(b"\xab" * (file.stat().st_size - 4096))
+        steps = []
+        later = opened.corpus(other, PYTHON, lambda *step: steps.append(step))
+        assert steps[-1] == (301, 301)
+        assert holding(later, "zeta") == ["other.py"]
+        # Words have other numbers now; those of an earlier corpus are its own.
+        assert holding(earlier, "word_299_") == ["m299.py"]
+        assert holding(earlier, "zeta") == []
+
+
+def test_processes_that_find_one_damaged_cache_at_once_all_get_an_answer(repository, filled):
+    commit, file = filled
+    file.write_bytes(b"no database at all" * 100)
+    racing = [
+        subprocess.Popen([sys.executable, "-c", COUNTING, repository.folder, commit], stdout=subprocess.PIPE)
+        for _ in range(6)
+    ]
+    assert [one.communicate()[0] for one in racing] == [b"300\n"] * 6
+    with GitStore(repository.folder) as store, BlobIndex(store) as opened:
+        opened.corpus(commit, PYTHON, lambda *_: pytest.fail("read a blob again"))
+
+
+@pytest.mark.parametrize("pages", [0, 2, 10])
+def test_a_full_disk_is_told_and_the_answer_comes_from_memory(repository, caplog, pages):
+    commit = repository.commit("first", {f"m{n}.py": f"word_{n}_{n}x " * 40 for n in range(600)})
+    with GitStore(repository.folder) as store, BlobIndex(store) as opened:
+        opened._database.execute(f"PRAGMA max_page_count={opened_pages(opened) + pages}")
+        for _ in range(2):
+            assert holding(opened.corpus(commit, PYTHON), "word_599_") == ["m599.py"]
+    (told,) = caplog.messages
+    assert "database or disk is full" in told
+    assert str(cache_folder()) in told
+
+
+def opened_pages(index):
+    return index._database.execute("PRAGMA page_count").fetchone()[0]
+
+
+def test_a_cache_that_cannot_be_written_is_named_with_the_remedy(repository, filled):
+    other = repository.commit("second", {"other.py": "other"})
+    with GitStore(repository.folder) as store, BlobIndex(store) as opened:
+        opened._database.execute("PRAGMA query_only=ON")
+        with pytest.raises(RunError, match=r"the cache in .*words-1 cannot be used .*FIRSTPAGE_CACHE"):
+            opened.corpus(other, PYTHON)
+        opened._database.execute("PRAGMA query_only=OFF")
+        assert holding(opened.corpus(other, PYTHON), "other") == ["other.py"]
+
+
+def test_an_index_closes_its_file_at_the_end_of_a_block(repository):
     with GitStore(repository.folder) as store:
-        BlobIndex(store, tmp_path).close()
-        (made,) = (tmp_path / "words-1").glob("*.sqlite")
-        made.write_bytes(b"no database at all" * 100)
-        with pytest.raises(RunError, match=r"the cache in .* cannot be used"):
-            BlobIndex(store, tmp_path)
+        with BlobIndex(store) as opened:
+            pass
+        with pytest.raises(sqlite3.ProgrammingError):
+            opened._database.execute("SELECT 1")
+
+
+COUNTING = """
+import sys
+from firstpage.core.git import GitStore
+from firstpage.readers.blob_index import BlobIndex
+print(len(BlobIndex(GitStore(sys.argv[1])).corpus(sys.argv[2], ('.py',)).files))
+"""
 
 
 def test_processes_that_open_one_new_cache_at_once_all_get_it(repository, tmp_path):
     commit = repository.commit("first", {"a.py": "word"})
-    script = (
-        "import sys\n"
-        "from firstpage.core.git import GitStore\n"
-        "from firstpage.readers.blob_index import BlobIndex\n"
-        "print(len(BlobIndex(GitStore(sys.argv[1])).corpus(sys.argv[2], ('.py',)).files))"
-    )
     racing = [
-        subprocess.Popen([sys.executable, "-c", script, repository.folder, commit], stdout=subprocess.PIPE)
+        subprocess.Popen([sys.executable, "-c", COUNTING, repository.folder, commit], stdout=subprocess.PIPE)
         for _ in range(6)
     ]
     assert [one.communicate()[0] for one in racing] == [b"1\n"] * 6

@@ -1,5 +1,3 @@
-from contextlib import closing
-
 import pytest
 from firstpage.core.errors import InputError
 from firstpage.core.git import GitStore
@@ -22,7 +20,7 @@ def found(repository):
     repository.commit("first", FILES)
 
     def generate(name, text, limit=50):
-        with GitStore(repository.folder) as store, closing(BlobIndex(store)) as index:
+        with GitStore(repository.folder) as store, BlobIndex(store) as index:
             corpus = index.corpus("HEAD", PYTHON)
             places = candidate_generators.create(name).candidates(corpus, Query(text), limit)
             return [item.id for item in candidate_items(corpus, places)]
@@ -69,7 +67,7 @@ def test_the_limit_is_kept(found, name):
 
 def test_items_show_the_path_and_are_scored_by_the_body(repository):
     repository.commit("first", FILES)
-    with GitStore(repository.folder) as store, closing(BlobIndex(store)) as index:
+    with GitStore(repository.folder) as store, BlobIndex(store) as index:
         (item,) = candidate_items(index.corpus("HEAD", PYTHON), [2])
         assert (item.text, item.path, item.content) == ("app/views.py", "app/views.py", "def index(): ...")
 

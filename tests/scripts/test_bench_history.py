@@ -1,10 +1,14 @@
 """``firstpage bench history`` as a person runs it, on a repository of fifteen commits."""
 
+import fcntl
 import json
 import re
 import signal
 import subprocess
 import time
+from collections.abc import Callable
+from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 
@@ -138,44 +142,65 @@ def test_a_repository_of_one_commit_is_told_what_makes_a_task(firstpage, reposit
     assert done.is_refused("no commit of repo makes a task; it takes commits that change up to 10")
 
 
-@pytest.mark.parametrize("jobs", ["1", "2"])
-def test_an_interrupted_run_leaves_no_file_and_no_process(console_script, grown, plug_in, tmp_path, jobs):
+@pytest.fixture
+def asleep(console_script, grown, plug_in, tmp_path):
+    """Starts a run whose value function never ends; it comes back when so many processes are asleep in it."""
     marks = tmp_path / "marks"
     marks.mkdir()
-    plug_in("sleepy", f"open(f'{marks}/{{os.getpid()}}', 'w'); time.sleep(60)")
-    arguments = ["bench", "history", "--repo", grown.folder, "--functions", "fifo,sleepy", "--jobs", jobs]
-    with subprocess.Popen(
-        [console_script, *arguments, "--out", tmp_path / "out"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    ) as running:
-        while len(list(marks.iterdir())) < int(jobs):
-            assert running.poll() is None
-            time.sleep(0.01)
+    plug_in(
+        "sleepy",
+        f"import fcntl; mark = open(f'{marks}/{{os.getpid()}}', 'w'); "
+        "fcntl.flock(mark, fcntl.LOCK_EX); time.sleep(60)",
+    )
+
+    @contextmanager
+    def start(functions: str, jobs: int):
+        command = [console_script, "bench", "history", "--repo", grown.folder, "--functions", functions]
+        with subprocess.Popen(
+            [*command, "--jobs", str(jobs), "--out", tmp_path / "out"],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        ) as running:
+            try:
+                wait_until(lambda: running.poll() is not None or len(held(marks)) == jobs)
+                assert running.poll() is None
+                yield running, marks
+            finally:
+                running.kill()
+
+    return start
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_an_interrupted_run_leaves_no_file_and_no_process(asleep, tmp_path, jobs):
+    with asleep("fifo,sleepy", jobs) as (running, marks):
         running.send_signal(signal.SIGINT)
         out, err = running.communicate(timeout=20)
-    assert (running.returncode, out, err.strip()) == (130, b"", b"firstpage: interrupted")
-    assert list((tmp_path / "out").iterdir()) == []
-    assert not any(alive(int(mark.name)) for mark in marks.iterdir())
+        assert (running.returncode, out, err.strip()) == (130, b"", b"firstpage: interrupted")
+        assert list((tmp_path / "out").iterdir()) == []
+        assert held(marks) == []
 
 
-def test_the_processes_of_a_killed_run_end_too(console_script, grown, plug_in, tmp_path):
-    marks = tmp_path / "marks"
-    marks.mkdir()
-    plug_in("sleepy", f"open(f'{marks}/{{os.getpid()}}', 'w'); time.sleep(60)")
-    arguments = ["bench", "history", "--repo", grown.folder, "--functions", "sleepy", "--jobs", "2"]
-    with subprocess.Popen([console_script, *arguments, "--out", tmp_path / "out"]) as running:
-        while len(list(marks.iterdir())) < 2:
-            assert running.poll() is None
-            time.sleep(0.01)
+def test_the_processes_of_a_killed_run_end_too(asleep):
+    with asleep("sleepy", 2) as (running, marks):
         running.kill()
-    until = time.monotonic() + 20
-    while any(alive(int(mark.name)) for mark in marks.iterdir()):
+        wait_until(lambda: held(marks) == [])
+
+
+def wait_until(holds: Callable[[], bool], seconds: float = 20) -> None:
+    until = time.monotonic() + seconds
+    while not holds():
         assert time.monotonic() < until
         time.sleep(0.01)
 
 
-def alive(process: int) -> bool:
-    """Whether a process runs; one that has ended and that nobody has asked about yet does not."""
-    state = subprocess.run(["ps", "-o", "state=", "-p", str(process)], capture_output=True, check=False)
-    return state.stdout.strip() not in (b"", b"Z")
+def held(marks: Path) -> list[str]:
+    """Which processes run: each holds a lock on its mark, and loses it when it ends, however it does."""
+    running = []
+    for mark in marks.iterdir():
+        with mark.open() as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                running.append(mark.name)
+    return running

@@ -38,7 +38,7 @@ def bench(made, tmp_path):
 
 
 def task(name: str, repo: str, commit: str, issue: str, *gold: str) -> dict[str, str]:
-    patch = "".join(f"--- a/{path}\n+++ b/{path}\n" for path in gold)
+    patch = "".join(f"--- a/{path}\n+++ b/{path}\n@@ -1 +1 @@\n-1\n+2\n" for path in gold)
     return {
         "instance_id": name,
         "repo": repo,

@@ -15,7 +15,7 @@ def files(tmp_path: Path) -> list[str]:
         "repo": "o/n",
         "base_commit": "f" * 40,
         "problem_statement": "stale cache",
-        "patch": "--- a/src/cache.py\n+++ b/src/cache.py\n",
+        "patch": "--- a/src/cache.py\n+++ b/src/cache.py\n@@ -1 +1 @@\n-1\n+2\n",
     }
     (tmp_path / "tasks.jsonl").write_text(json.dumps(task))
     made = {"instance_id": "a", "candidates": ["docs/conf.py", "src/cache.py"]}

@@ -178,7 +178,9 @@ def test_an_unforeseen_error_is_one_sentence(monkeypatch, capsys):
         main()
     said = capsys.readouterr().err
     assert ended.value.code == 1
-    assert said.startswith("firstpage: unforeseen, ZeroDivisionError: division by zero; FIRSTPAGE_TRACEBACK=1")
+    assert said.startswith(
+        "firstpage: unforeseen, ZeroDivisionError: division by zero; FIRSTPAGE_TRACEBACK=1"
+    )
     assert said.count("\n") == 1
 
 

@@ -1,9 +1,11 @@
 """``firstpage select`` as a person runs it, on what real tools print."""
 
+import importlib.util
 import json
 import os
 import re
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -163,10 +165,70 @@ def test_an_item_is_printed_whole_whatever_it_costs(firstpage):
     assert b"--item 1 (" in page.out
     assert b"xxxx" not in page.out
     whole = firstpage("select", "-q", "x", "-b", "60", "--item", "1", given=given)
-    assert json.loads(whole.out) == [{"n": 1, "body": "x" * 4000}]
+    *items, note = json.loads(whole.out)
+    assert items == [{"n": 1, "body": "x" * 4000}]
+    assert note == {"firstpage": "[firstpage: item 1 alone, the last above the budget]"}
     told = json.loads(firstpage("select", "-q", "x", "-b", "60", "--item", "1", "--json", given=given).out)
     assert (told["page"], [item["id"] for item in told["items"]]) == (None, ["1"])
     assert firstpage("select", "-q", "x", "--item", "9", given=given).is_refused("the answer has no item '9'")
+    fits = firstpage("select", "-q", "x", "-b", "60", "--item", "2", given=given)
+    assert json.loads(fits.out) == [{"n": 2}]
+
+
+def test_all_items_above_the_budget_are_reached_by_following_the_notes(firstpage):
+    given = "".join(f"src/{letter}.py:1:{letter * 2000}\n" for letter in "abcde") + "src/f.py:2:stale\n"
+    asked = ("select", "-q", "stale", "-b", "100")
+    said = firstpage(*asked, given=given).lines[-1]
+    assert "5 items are above the budget: --item 1 (503 tokens), then 2, 3 and 2 more]" in said
+    shown = []
+    while more := re.search(r"above the budget: (--item \d+) ", said):
+        *hits, said = firstpage(*asked, *more[1].split(), given=given).lines
+        shown += hits
+    assert shown == given.splitlines()[:5]
+    assert said == "[firstpage: item 5 alone, the last above the budget]"
+
+
+@pytest.fixture
+def no_network(monkeypatch, tmp_path):
+    """A proxy that nobody listens at, and an empty cache."""
+    monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(tmp_path / "empty"))
+    monkeypatch.setenv("https_proxy", "http://127.0.0.1:9")
+    monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:9")
+    for name in ("no_proxy", "NO_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def test_without_the_vocabulary_chars4_counts_if_asked_to_and_that_is_said(firstpage, no_network):
+    pytest.importorskip("tiktoken")
+    asked = ("select", "-q", "x", "--tokens", "tiktoken:p50k_edit", "--json")
+    assert firstpage(*asked, given="a.py\n").is_refused("is not on this machine", status=1)
+    done = firstpage(*asked, "--fall-back", given="a.py\n")
+    assert (done.status, json.loads(done.out)["tokens_by"]) == (0, "chars4")
+    assert done.err.startswith(
+        "firstpage: chars4 counts instead: the vocabulary of tiktoken's 'p50k_edit' is"
+    )
+    assert done.err.count("\n") == 1
+
+
+def test_a_missing_package_and_an_unknown_encoding_are_refused_in_any_case(in_process, monkeypatch):
+    asked = ("select", "-q", "x", "--fall-back", "--tokens")
+    if importlib.util.find_spec("tiktoken"):
+        assert in_process(*asked, "tiktoken:nonsense", given="a.py\n").is_refused("no encoding 'nonsense'")
+    monkeypatch.setitem(sys.modules, "tiktoken", None)
+    done = in_process(*asked, "tiktoken:o200k_base", given="a.py\n")
+    assert done.is_refused("pip install 'firstpage[tokens]'", status=1)
+
+
+def test_a_query_that_starts_with_an_at_sign_is_written_with_two(firstpage):
+    done = firstpage("select", "-q", "@@cache", "-f", "bm25", "--json", given="src/a.py\nsrc/cache.py\n")
+    told = json.loads(done.out)["items"]
+    assert told[0]["path"] == "src/cache.py"
+    assert told[0]["value"] > 0
+
+
+def test_a_budget_that_holds_the_whole_answer_is_enough(firstpage):
+    done = firstpage("select", "-q", "x", "-b", "30", given="a.py\nb.py\n")
+    assert done.lines == ["a.py", "b.py", "[firstpage: page 1 of 1, 2 of 2 items shown, 0 left]"]
 
 
 def test_the_query_may_come_from_a_file_and_the_answer_too(firstpage, hits, tmp_path):
@@ -219,7 +281,8 @@ def test_a_megabyte_on_one_line_is_named_and_had_alone(firstpage):
     done = firstpage("select", "-q", "stale", given=given)
     assert done.lines[0] == "src/b.py:2:stale"
     assert "1 item is above the budget: --item 1 (2500" in done.lines[-1]
-    assert firstpage("select", "-q", "stale", "--item", "1", given=given).out == given[:1_000_012]
+    alone = firstpage("select", "-q", "stale", "--item", "1", given=given).out
+    assert alone == given[:1_000_012] + b"[firstpage: item 1 alone, the last above the budget]\n"
 
 
 def test_a_thousand_equal_items_keep_their_order(firstpage):
@@ -247,6 +310,7 @@ REFUSED = {
     "a budget that is no number": (["-b", "many"], ["--budget", "'many'"]),
     "a negative budget": (["-b", "-1"], ["--budget"]),
     "page 0": (["--page", "0"], ["--page"]),
+    "an item and a page": (["--item", "1", "--page", "1"], ["--item", "--page"]),
     "page 2 of 1": (["--page", "2"], ["there is no page 2; the answer has 1 page"]),
     "an array in no JSON": (["--array", "/items"], ["JSON"]),
     "a missing query file": (["-q", "@nowhere"], ["--query cannot read the file 'nowhere': No such file"]),

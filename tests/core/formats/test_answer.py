@@ -1,4 +1,4 @@
-from firstpage.core.formats.answer import NOTE, LinesAnswer
+from firstpage.core.formats.answer import LinesAnswer
 from firstpage.core.items import Item
 
 
@@ -30,9 +30,3 @@ def test_a_page_ends_as_the_answer_did() -> None:
 
 def test_equal_items_are_rendered_each() -> None:
     assert Plain([]).render([item("a")] * 3) == "a\na\na\n"
-
-
-def test_knows_a_note_by_its_shape() -> None:
-    assert NOTE.fullmatch("[firstpage: page 1 of 3]")
-    assert not NOTE.fullmatch("[firstpage: page 1]\n")
-    assert not NOTE.fullmatch("a [firstpage: page 1]")

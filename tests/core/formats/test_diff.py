@@ -4,11 +4,12 @@ import shutil
 from pathlib import Path
 
 import pytest
+from firstpage.core.errors import InputError
 from firstpage.core.formats import encode, parse
 from hypothesis import given
 from hypothesis import strategies as st
 
-NOTE = "[firstpage: page 1 of 2]"
+NOTE = "[firstpage: page 1 of 2, 1 of 2 items shown, 1 left: --page 2]"
 PRODUCERS = {
     "diff": ["git", "diff", "--binary", "-M", "HEAD~1", "HEAD"],
     "show": ["git", "show", "--binary", "HEAD"],
@@ -78,7 +79,7 @@ def test_reads_the_paths_of_all_kinds_of_change(repo: Path, run) -> None:
 
 def test_every_commit_stands_above_its_own_files(repo: Path, run, check_page) -> None:
     text = run(repo, "git", "log", "-p", "--binary")
-    answer = parse(text)
+    answer = parse(text, "diff")
     assert not answer.header
     assert answer.render(answer.items) == text
     new, old = answer.items[0], answer.items[-1]
@@ -199,15 +200,70 @@ def test_reads_the_path_of_a_header(header: str, path: str) -> None:
     [
         "no diff\n",
         "--- a\n+++ b\nno hunk\n",
-        "diff --git a/x b/x\n",
         "--- a\n",
         "diff -u is a command\n",
         "@@ -1 +1 @@\n",
     ],
 )
-def test_what_is_no_diff_stays_whole(text: str) -> None:
-    answer = parse(text, "diff")
-    assert (answer.items, answer.header) == ([], text)
+def test_what_is_no_diff_is_an_input_error(text: str) -> None:
+    with pytest.raises(InputError, match="no answer in the form 'diff'"):
+        parse(text, "diff")
+
+
+@pytest.mark.parametrize("options", [["--stat", "-p"], ["--stat", "-p", "--color=always"]])
+def test_lines_of_a_stat_are_items_before_the_files(options: list[str], repo: Path, run, check_page) -> None:
+    text = run(repo, "git", "diff", "-M", "--binary", *options, "HEAD~1")
+    answer = parse(text)
+    count = len(answer.items) // 2
+    names = run(repo, "git", "diff", "-M", "--name-only", "-z", "HEAD~1", "HEAD").split("\0")[:-1]
+    assert [item.path for item in answer.items] == [*names, None, *names]
+    assert answer.render(answer.items) == text
+    parts = [part for item in answer.items for part in answer.split(item) or [item]]
+    assert answer.render(parts) == text
+    page = check_page(text, "diff", [count + 1, 1, 0], NOTE)
+    assert page == answer.render([answer.items[0], answer.items[1], answer.items[count + 1]], NOTE)
+    assert page.startswith("\n".join(item.text for item in answer.items[:2]) + "\n\n")
+
+
+def test_every_patch_of_a_mailbox_ends_with_its_own_signature(tmp_path: Path, run) -> None:
+    git = ("git", "-c", "user.name=A", "-c", "user.email=a@example.org")
+    run(tmp_path, *git, "init", "-q", "-b", "main")
+    for number in range(4):
+        (tmp_path / f"f{number}.py").write_text("x\n")
+        run(tmp_path, *git, "add", ".")
+        run(tmp_path, *git, "commit", "-qm", f"Commit {number}")
+    text = run(tmp_path, "git", "format-patch", "--stdout", "HEAD~3")
+    answer = parse(text)
+    assert (answer.form, answer.header, answer.footer) == ("diff", "", "")
+    assert answer.render(answer.items) == text
+    page = answer.render([answer.items[2], answer.items[0]], NOTE)
+    assert page.startswith("From ")
+    assert page.count("\n-- \n") == 2
+    assert len(page) <= len(answer.render([], NOTE)) + sum(
+        len(answer.piece(answer.items[place])) for place in (0, 2)
+    )
+    run(tmp_path, *git, "reset", "-q", "--hard", "HEAD~3")
+    run(tmp_path, *git, "am", "-q", stdin=encode(page))
+    assert run(tmp_path, "git", "log", "--format=%s").split() == ["Commit", "1", "Commit", "3", "Commit", "0"]
+
+
+def test_text_above_the_first_file_is_not_repeated_where_another_file_comes_first(repo: Path, run) -> None:
+    answer = parse(run(repo, "git", "show", "HEAD"))
+    assert answer.header
+    assert answer.render([answer.items[1], answer.items[0]]).count("Second commit") == 1
+
+
+def test_colours_are_looked_through_and_kept(repo: Path, run) -> None:
+    command = ["git", "diff", "-M", "--color=always", "HEAD~1"]
+    answer, plain = parse(run(repo, *command)), parse(run(repo, *command[:3], *command[4:]))
+    assert answer.form == "diff"
+    assert [item.path for item in answer.items] == [item.path for item in plain.items]
+    assert all("\x1b[" in item.text for item in answer.items)
+    for item, other in zip(answer.items, plain.items, strict=True):
+        assert [part.metadata["line"] for part in answer.split(item)] == [
+            part.metadata["line"] for part in plain.split(other)
+        ]
+    assert answer.render(answer.items) == run(repo, *command)
 
 
 def test_a_missing_last_line_end_is_put_there() -> None:

@@ -5,7 +5,7 @@ from firstpage.core.formats import parse
 from hypothesis import given
 from hypothesis import strategies as st
 
-NOTE = "[firstpage: page 1 of 2]"
+NOTE = "[firstpage: page 1 of 2, 1 of 2 items shown, 1 left: --page 2]"
 FLAT = """src/a.py-11-def a():
 src/a.py:12:    needle
 --
@@ -152,7 +152,6 @@ def test_splits_a_file_into_blocks_or_lines() -> None:
         ("a.py:3\nb.py:0\n", ["a.py", "b.py"]),
         ("a.py\x001:x\nb:c.py\x002:y\n", ["a.py", "b:c.py"]),
         ("./a.py\x001:x\n4:y\n\n./b.py\x002:z\n", ["a.py", "b.py"]),
-        ("no hit at all\n", []),
     ],
 )
 def test_groups_lines_by_file(text: str, paths: list[str]) -> None:
@@ -174,3 +173,34 @@ def test_lines_of_one_file_stand_together_in_its_order_at_the_place_of_the_first
     first, second, third = answer.split(answer.items[0])
     page = answer.render([third, answer.items[1], first, second])
     assert page == "a.py:1:one\na.py:5:two\na.py:9:three\nb.py:2:four\n"
+
+
+def test_a_part_of_a_block_is_a_match_with_the_context_after_it() -> None:
+    text = "a-1-x\na:2:m\na-3-x\na:4:m\na:5:m\n--\na:9:m\nb:1:m\n"
+    answer = parse(text, "hits")
+    parts = answer.split(answer.items[0])
+    assert [part.text for part in parts] == ["a-1-x\na:2:m\na-3-x", "a:4:m", "a:5:m", "a:9:m"]
+    assert [part.metadata["line"] for part in parts] == [2, 4, 5, 9]
+    headed = parse("a.py\n1:m\n2-x\n3:m\n--\n9:m\n", "hits")
+    one, two, three = headed.split(headed.items[0])
+    assert headed.render([one, two, three]) == "a.py\n1:m\n2-x\n3:m\n--\n9:m\n"
+    assert headed.render([one, three]) == "a.py\n1:m\n2-x\n--\n9:m\n"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["rg", "-n", "--no-heading", "--color=always", "needle", "."],
+        ["rg", "-n", "--heading", "--color=always", "-C1", "needle", "."],
+        ["grep", "-rn", "--color=always", "--exclude-dir=.git", "-C1", "needle", "."],
+        ["git", "grep", "-n", "--color=always", "-C1", "needle"],
+    ],
+    ids=" ".join,
+)
+def test_colours_are_looked_through_and_kept(command: list[str], repo: Path, run) -> None:
+    text = run(repo, *command)
+    answer = parse(text)
+    assert (answer.form, "\x1b[" in text) == ("hits", True)
+    assert answer.render(answer.items) == text
+    assert {"docs/ü b.md", "src/find.py", "src/deep/a-1-b/x.py"} <= {item.path for item in answer.items}
+    assert any(answer.split(item) for item in answer.items)

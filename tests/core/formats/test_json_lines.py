@@ -6,7 +6,7 @@ from firstpage.core.formats import parse
 from hypothesis import given
 from hypothesis import strategies as st
 
-NOTE = "[firstpage: page 1 of 2]"
+NOTE = "[firstpage: page 1 of 2, 1 of 2 items shown, 1 left: --page 2]"
 objects = st.dictionaries(st.text(max_size=3), st.none() | st.floats() | st.text(max_size=5), max_size=3)
 
 
@@ -30,9 +30,7 @@ def test_pages_hold_the_chosen_objects(check_page, rows, ascii_only, separator, 
 
 def test_the_note_is_the_last_object() -> None:
     answer = parse('{"path": "a"}\n{"path": "b"}\n')
-    assert (
-        answer.render(answer.items[1:], NOTE) == '{"path": "b"}\n{"firstpage": "[firstpage: page 1 of 2]"}\n'
-    )
+    assert answer.render(answer.items[1:], NOTE) == f'{{"path": "b"}}\n{{"firstpage": "{NOTE}"}}\n'
     assert [item.path for item in answer.items] == ["a", "b"]
 
 

@@ -1,9 +1,10 @@
 import pytest
 from firstpage.core.formats import parse
+from firstpage.core.formats.markdown import parse_markdown
 from hypothesis import given
 from hypothesis import strategies as st
 
-NOTE = "[firstpage: page 1 of 2]"
+NOTE = "[firstpage: page 1 of 2, 1 of 2 items shown, 1 left: --page 2]"
 ISSUES = """# Title
 
 An introduction.
@@ -88,7 +89,7 @@ def test_rows_stand_under_their_head_and_items_under_their_heading() -> None:
     _, two, three, _, five = answer.items
     assert answer.render([five, two, three], NOTE) == (
         "# Title\n\nAn introduction.\n\n"
-        "\n## Steps\n\n5. third\nlazily\n3. first\n   goes on\n\n"
+        "\n## Steps\n\n3. first\n   goes on\n5. third\nlazily\n\n"
         "## Open\n\n| id | title |\n|----|:-----:|\n| 2 | c |\n"
         f"\nThe end.\n\n{NOTE}\n"
     )
@@ -133,9 +134,17 @@ def test_items_stand_in_all_sections_around_them() -> None:
     assert d.metadata["within"] == ("\n## 1.0\n\nDropped: nothing.\n\n## 0.9\n", "### Fixed\n")
     assert answer.render(answer.items) == CHANGES
     assert answer.render([f, a, d]) == (
-        "# Changes\n\n\n## 1.0\n\nDropped: nothing.\n\n## 0.9\n\n### Fixed\n\n- d\n\nSee above:\n\n* f\n"
-        "\n## 2.0\n\nAll of it.\n\n### Fixed\n\n- a\n"
+        "# Changes\n\n## 2.0\n\nAll of it.\n\n### Fixed\n\n- a\n"
+        "\n## 1.0\n\nDropped: nothing.\n\n## 0.9\n\n### Fixed\n\n- d\n\nSee above:\n\n* f\n"
     )
+
+
+def test_list_items_keep_their_order_and_rows_come_as_asked() -> None:
+    answer = parse("| a |\n|---|\n| 1 |\n| 2 |\n\n- b\n- c\n")
+    one, two, b, c = answer.items
+    page = answer.render([c, two, b, one])
+    assert page.index("| 2 |") < page.index("| 1 |")
+    assert page.index("- b") < page.index("- c")
 
 
 def test_a_single_list_has_all_text_before_it_as_header() -> None:
@@ -167,6 +176,6 @@ def test_what_stands_under_no_text_comes_first() -> None:
     ],
 )
 def test_counts_what_markdown_counts(text: str, count: int) -> None:
-    answer = parse(text, "markdown")
+    answer = parse_markdown(text)
     assert len(answer.items) == count
     assert answer.render(answer.items).replace("\n\n", "\n") == text.replace("\n\n", "\n")

@@ -3,7 +3,7 @@ from firstpage.core.formats import parse
 from hypothesis import given
 from hypothesis import strategies as st
 
-NOTE = "[firstpage: page 1 of 2]"
+NOTE = "[firstpage: page 1 of 2, 1 of 2 items shown, 1 left: --page 2]"
 lines = st.text("ab.-|# \x0c\u2028é", min_size=1, max_size=6).filter(str.strip)
 fence = st.lists(st.text("ab \n", max_size=6), max_size=3).map(lambda code: "\n".join(["```", *code, "```"]))
 paragraphs = st.lists(lines | fence, min_size=1, max_size=3).map("\n".join)
@@ -25,7 +25,12 @@ def test_keeps_blank_lines_around_and_between() -> None:
     answer = parse("\n\na\nb\n\n\nc\n\n", "paragraphs")
     assert (answer.header, answer.footer) == ("\n\n", "\n")
     assert [item.text for item in answer.items] == ["a\nb", "c"]
-    assert answer.render(answer.items[::-1]) == "\n\nc\n\na\nb\n\n"
+    assert answer.render(answer.items[1:]) == "\n\nc\n\n"
+
+
+def test_paragraphs_keep_the_order_of_the_text() -> None:
+    answer = parse("a\n\nb\n\nc\n", "paragraphs")
+    assert answer.render([answer.items[2], answer.items[0]]) == "a\n\nc\n"
 
 
 def test_never_cuts_a_code_block() -> None:

@@ -1,3 +1,4 @@
+import shutil
 from pathlib import Path
 
 import pytest
@@ -5,7 +6,7 @@ from firstpage.core.formats import parse
 from hypothesis import given
 from hypothesis import strategies as st
 
-NOTE = "[firstpage: page 1 of 2]"
+NOTE = "[firstpage: page 1 of 2, 1 of 2 items shown, 1 left: --page 2]"
 names = st.text("ab/\\.-: '\"éß\t\udc80", min_size=1, max_size=8).filter(
     lambda name: name.strip() and not name.endswith(":") and not name.startswith("(")
 )
@@ -75,6 +76,58 @@ def test_keeps_header_and_footer(text: str, header: str, paths: list[str], foote
     answer = parse(text, "paths")
     assert (answer.header, [item.path for item in answer.items], answer.footer) == (header, paths, footer)
     assert answer.render(answer.items) == text
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["git", "ls-tree", "-r", "HEAD"],
+        ["git", "ls-tree", "-rl", "HEAD"],
+        ["git", "ls-files", "-s"],
+        ["git", "diff", "--stat", "-M", "HEAD~1"],
+        ["git", "diff", "--stat", "-M", "--color=always", "HEAD~1"],
+        ["git", "diff", "--name-status", "-M", "HEAD~1"],
+        ["git", "diff", "--numstat", "--no-renames", "HEAD~1"],
+        ["git", "status", "--short"],
+        ["wc", "-l", "src/find.py", "src/deep/a-1-b/x.py", "added.py"],
+        ["ls", "-l", "added.py", "src/find.py"],
+        ["ls", "-lh", "--time-style=long-iso", "added.py", "src/find.py"],
+    ],
+    ids=" ".join,
+)
+def test_reads_the_path_in_lines_with_other_columns(
+    command: list[str], repo: Path, run, check_page, tmp_path: Path
+) -> None:
+    if "status" in command:
+        repo = Path(shutil.copytree(repo, tmp_path / "changed"))
+        (repo / "added.py").write_text("x\n")
+        (repo / "new one.py").write_text("x\n")
+        run(repo, "git", "mv", "mode.sh", "moved.sh")
+    text = run(repo, *command)
+    answer = parse(text)
+    assert answer.form == "paths"
+    assert answer.render(answer.items) == text
+    assert "added.py" in {item.path for item in answer.items}
+    assert all(
+        (repo / item.path).exists() or item.path in {"gone.py", "old name.py"} for item in answer.items
+    )
+    check_page(text, "paths", range(len(answer.items) - 1, -1, -2), NOTE)
+
+
+def test_a_line_with_columns_is_the_item_and_sums_are_no_items() -> None:
+    stat = parse(" src/{a => b}/x.py | 2 +-\n y.py => z.py | Bin 0 -> 9 bytes\n 2 files changed\n")
+    assert [(item.text, item.path) for item in stat.items] == [
+        (" src/{a => b}/x.py | 2 +-", "src/b/x.py"),
+        (" y.py => z.py | Bin 0 -> 9 bytes", "z.py"),
+    ]
+    assert stat.footer == " 2 files changed\n"
+    listed = parse("total 8\n-rw-r--r-- 1 root root 123 Jan 1 10:00 my file.py\n")
+    assert (listed.header, [item.path for item in listed.items]) == ("total 8\n", ["my file.py"])
+    counted = parse("   3 src/a.py\n  11 src/b.py\n  14 total\n")
+    assert (counted.footer, [item.path for item in counted.items]) == (
+        "  14 total\n",
+        ["src/a.py", "src/b.py"],
+    )
 
 
 def test_the_note_ends_as_the_names_do() -> None:

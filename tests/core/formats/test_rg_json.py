@@ -8,7 +8,7 @@ from firstpage.core.formats import parse
 from hypothesis import given
 from hypothesis import strategies as st
 
-NOTE = "[firstpage: page 1 of 2]"
+NOTE = "[firstpage: page 1 of 2, 1 of 2 items shown, 1 left: --page 2]"
 
 
 def message(kind: str, path: str = "a.py", **data: object) -> str:

@@ -1,6 +1,8 @@
 import pytest
 from firstpage.core.formats._text import fences, read_lines
 
+NOTE = "[firstpage: page 1 of 2, 1 of 2 items shown, 1 left: --page 2]"
+
 
 @pytest.mark.parametrize(
     ("text", "expected"),
@@ -11,10 +13,11 @@ from firstpage.core.formats._text import fences, read_lines
         ("a\r\nb\r\n", (["a", "b"], "\r\n", True)),
         ("a\r\nb\n", (["a\r", "b"], "\n", True)),
         ("a\x0cb\x85\u2028c\n", (["a\x0cb\x85\u2028c"], "\n", True)),
-        ("a\n[firstpage: 1 of 2]\n", (["a"], "\n", True)),
-        ("a\n[firstpage: 1 of 2]", (["a"], "\n", False)),
-        ("a\r\n[firstpage: 1 of 2]\r\n", (["a"], "\r\n", True)),
-        ("[firstpage: x]\na\n", (["[firstpage: x]", "a"], "\n", True)),
+        (f"a\n{NOTE}\n", (["a"], "\n", True)),
+        (f"a\n{NOTE}", (["a"], "\n", False)),
+        (f"a\r\n{NOTE}\r\n", (["a"], "\r\n", True)),
+        (f"{NOTE}\na\n", ([NOTE, "a"], "\n", True)),
+        ("a\n[firstpage: x]\n", (["a", "[firstpage: x]"], "\n", True)),
     ],
 )
 def test_reads_lines_without_the_note(text: str, expected: tuple[list[str], str, bool]) -> None:
