@@ -5,11 +5,10 @@ written by someone who has seen the change, which makes these tasks easier than 
 compare value functions with each other, not with figures from issues.
 """
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import PurePosixPath
 
+from ..core.commits import asks_nothing, is_bot, moved, without_trailers
 from ..core.errors import InputError
 from ..core.git import GitStore
 from .tasks import Task
@@ -18,46 +17,6 @@ MOST_FILES = 10  # a commit that touches more is a sweep, not the answer to a qu
 _CHUNK = 500  # commits of history read at a time
 
 _FORMAT = "%H%x00%P%x00%an%x00%B%x00"  # git takes no NUL into a message
-_NUMBER = r"v?\d+(\.\w+)+"
-# Subjects that ask nothing. Each pattern holds enough of the sentence around its verb to leave alone what
-# only starts alike: "Merge sort is slow", "Bump allocator leaks", "Release the lock on errors".
-_SKIPPED_SUBJECT = re.compile(
-    rf"""
-      (fixup|squash|amend)!
-    | (revert(s|ed|ing)?|reapply)\b :?\s+ ( ["'\u201c\u2018] | (commit|pull\ request|pr|merge|changeset)\b
-        | [0-9a-f]*\d[0-9a-f]*\b | [#r!]\d )
-    | revert (\([^)]*\))? !?:
-    | merged? \s+ ( (remote-tracking\ )? (branch(es)?|tag|commit)\ ["'\u201c\u2018] | in\ \S+\ \(
-        | (branch|remote|origin/\S+|upstream|master|main|trunk|develop)\ (\S+\ )?(into|of|from)\b
-        | ((pull|merge)\ request|pr|mr)?\ ?[#!]\d )
-    | bump(s|ed|ing)?\b :?\s+ ( (\S+\s+){{0,3}} versions?\b | (\S+\s+){{0,3}} ((to|->|=>|→)\s+)? {_NUMBER}
-        | (to|\S+\ from)\ \S*\d | the\ \S+\ group\b
-        | (\S+\s+)? (dependenc\w+|deps|requirements|changelog|copyright|lock\ ?files?)\b )
-    | releas(e|es|ed|ing)\b :?\s+ ( (\S+\s+){{0,2}} {_NUMBER} | v?\d+\s*$ | (notes|candidate)\b )
-    | (prepar(e|es|ed|ing)|start(ed|ing)?|begin|cut|tag(ged)?|post)\b [\s-]+
-        ((for|the|a|on|of|work|next|new|dev|development|cycle|release|version|candidate)\s+)* {_NUMBER}
-    | (prepar(e|es|ed|ing)|back)\ (for|to)\ (the\ )?(next\ )? (dev|development|release)\b
-    | version\s+ ( bump | (is\s+|now\s+|to\s+)* {_NUMBER} [\s.!]* $ )
-    | {_NUMBER} [\s:.-]* (release\w*|final|rc\d*|alpha|beta|dev)? [\s.!]* $
-    | (update|upgrade)s?d?\s+ (all\s+|the\s+)* ( (dependencies|deps|requirements)\s*$
-        | dependency\ \S+\ to\b | (changelog|lock\ ?files?)\b )
-    """,
-    re.IGNORECASE | re.VERBOSE,
-)
-# What stands before the subject proper: "chore(release): ", "[maint] ".
-_LABEL = re.compile(r"(\[[^\]]*\]|[\w-]+(\([^)]*\))?!?:)\s+")
-_REVERTS = re.compile(r".*\n+This reverts commit [0-9a-f]{7}")
-_BOT = re.compile(
-    r"\[bot\]$|[-_](ro)?bot$|^(travis|release|ci|build|merge|docs)\ bot$"
-    r"|^(dependabot|renovate|pre-commit-ci|github-actions|greenkeeper|pyup)\b",
-    re.IGNORECASE,
-)
-_TRAILER = re.compile(
-    r"^((signed-off|co-authored|co-developed|reviewed|acked|tested|reported|suggested|helped|approved)-by"
-    r"|cc|link|change-id|git-svn-id|reviewed-on|pr-url|differential revision|pull request resolved)\s?:"
-    r"|^\(cherry picked from commit\b",
-    re.IGNORECASE,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,19 +80,16 @@ def task_from(commit: Commit, repo: str, suffixes: Sequence[str]) -> Task | None
     `MOST_FILES` files, messages of fewer than three words, and those that changed no file of the corpus
     that existed before.
     """
-    subject = commit.message.strip().split("\n")[0]
     changed = [path for status, path in commit.changes if status == "M" and path.endswith(tuple(suffixes))]
     dropped = (
         not commit.parent
         or not changed
         or len(commit.changes) > MOST_FILES
-        or _BOT.search(commit.author)
-        or _SKIPPED_SUBJECT.match(subject)
-        or _SKIPPED_SUBJECT.match(_LABEL.sub("", subject, count=1))
-        or _REVERTS.match(commit.message)
-        or _moved(commit.changes) * 2 > len(commit.changes)
+        or is_bot(commit.author)
+        or asks_nothing(commit.message)
+        or moved(commit.changes) * 2 > len(commit.changes)
     )
-    text = clean(commit.message)
+    text = without_trailers(commit.message)
     if dropped or len(text.split()) < 3:
         return None
     return Task(instance_id=commit.name[:12], repo=repo, base_commit=commit.parent, query=text, gold=changed)
@@ -157,16 +113,3 @@ def tasks_of(store: GitStore, repo: str, suffixes: Sequence[str], limit: int) ->
             "files with a message of three words or more (--suffix names other kinds of files)"
         )
     return tasks
-
-
-def clean(message: str) -> str:
-    """The message without its trailers."""
-    lines = [line for line in message.strip().split("\n") if not _TRAILER.match(line.strip())]
-    return "\n".join(lines).strip()
-
-
-def _moved(changes: Sequence[tuple[str, str]]) -> int:
-    """How many of the changes are the two halves of a move: one name both added and deleted."""
-    added = {PurePosixPath(path).name for status, path in changes if status == "A"}
-    deleted = {PurePosixPath(path).name for status, path in changes if status == "D"}
-    return 2 * len(added & deleted)

@@ -94,6 +94,19 @@ def bench() -> None:
     """Measure value functions and candidate generators."""
 
 
+@cli.group(
+    cls=LazyGroup,
+    lazy={
+        "history": ("mine_history", "Git histories: messages and the functions that commits change."),
+        "swebench": ("mine_swebench", "Tasks in SWE-bench's format: issues and the files that mended them."),
+        "evidence": ("mine_evidence", "Documents: questions and the passages that hold their evidence."),
+    },
+    short_help="Mine rows to train on.",
+)
+def mine() -> None:
+    """Mine rows to train on."""
+
+
 def main() -> None:
     """Runs the command line; exit status 2 for bad input, 1 for a failed run, one sentence for either."""
     _open_streams()

@@ -59,7 +59,8 @@ def command(
       gh issue list --json title,body -L 200 | firstpage select -q "crash on start" -b 1000
       git diff main | firstpage select -q "what changed in the parser" --page 2
 
-    Forms: auto, paths, hits, rg-json, json, jsonl, diff, markdown, paragraphs, mcp.
+    Forms: auto, paths, hits, rg-json, json, jsonl, log, diff, markdown, paragraphs,
+    mcp.
 
     Token counters: chars4, rows (30 + len/4 a line), tiktoken:ENCODING, hf:NAME.
     """

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from ._names import lookup_path
 
-STAT = re.compile(r" (?P<name>\S.*?) +\| +(?:\d+(?: [+-]*)?|Bin\b.*|Unmerged)\r?\Z")
+STAT = re.compile(r" (?P<name>\S+(?: +(?!\|)\S+)*) +\| +(?:\d+(?: [+-]*)?|Bin\b.*|Unmerged)\r?\Z")
 STAT_SUM = re.compile(r" \d+ files? changed(?:, \d+ (?:insertion|deletion)s?\([+-]\))*\r?\Z")
 
 _DATE = r"(?:[A-Z][a-z]{2} +\d+ +[\d:]+|\d{4}-\d\d-\d\d +\d\d:\d\d(?::[\d.]+ [+-]\d{4})?)"
@@ -19,7 +19,7 @@ _SHORT = re.compile(r"(?=\S| \S)[ MADRCUT?!]{2} (?:.+ -> )?(?P<name>\S.*)")  # s
 _COUNT = re.compile(r" *\d[\d.]*[KMGT]?(?:[ \t]+\d+)*[ \t]+(?P<name>\S.*)")  # wc, du
 _COLUMNS = (_TREE, _STATUS, _NUMBERS, STAT, _LONG, _SHORT, _COUNT)
 LOOSE = frozenset({_SHORT, _COUNT})  # what fits these may be other text as well
-_RENAMED = re.compile(r"\{.* => (.*)\}")
+_RENAMED = re.compile(r"\{[^{}]* => ([^{}]*)\}")
 _SAMPLE = 400
 
 

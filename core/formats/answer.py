@@ -11,7 +11,6 @@ from typing import ClassVar
 
 from ..items import Item
 
-
 # Of a search's answer. A file with hundreds of hits would take the whole page or be left out for its cost,
 # whatever its value; split, its best hits are there and leave room for those of other files.
 LARGEST_HIT = 1 / 8

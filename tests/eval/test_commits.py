@@ -3,9 +3,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from firstpage.core.commits import without_trailers
 from firstpage.core.errors import InputError
 from firstpage.core.git import GitStore
-from firstpage.eval.commits import Commit, clean, history, task_from, tasks_of
+from firstpage.eval.commits import Commit, history, task_from, tasks_of
 from firstpage.eval.tasks import Task
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -231,7 +232,7 @@ Cc: list@example.org
 Link: https://example.org/1
 (cherry picked from commit 0123456)
 """
-    assert clean(message) == (
+    assert without_trailers(message) == (
         "The cache is stale\n\nLink between both: it keeps what\nwas there.\n\nCloses #12"
     )
 

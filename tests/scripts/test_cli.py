@@ -40,8 +40,9 @@ def test_the_commands_are_those_that_are_documented():
 
 def test_help_lists_every_command_with_a_line_on_it(firstpage):
     for words, names in (
-        ((), ["select", "candidates", "value-functions", "bench"]),
-        (("bench",), [words[1] for words in COMMANDS if len(words) == 2]),
+        ((), ["select", "candidates", "value-functions", "bench", "mine"]),
+        (("bench",), [words[1] for words in COMMANDS if words[0] == "bench" and len(words) == 2]),
+        (("mine",), [words[1] for words in COMMANDS if words[0] == "mine" and len(words) == 2]),
     ):
         for option in ("--help", "-h"):
             done = firstpage(*words, option)

@@ -183,13 +183,21 @@ def test_paragraphs_give_back_any_text(text: str) -> None:
 
 
 # tests/benchmarks measures how long they take.
-@pytest.mark.parametrize("unit", ["x", "a-1-", "a:1", " ", "[", "|", "`", "\0", "@@ -1,1 ", "Files and "])
+@pytest.mark.parametrize(
+    "unit", ["x", "a-1-", "a:1", " ", "[", "|", "`", "\0", "@@ -1,1 ", "Files and ", "{a => "]
+)
 def test_a_long_line_is_read_in_every_form(unit: str) -> None:
     text = unit * (20_000 // len(unit))
     for form in ("auto", *FORMS):
         with contextlib.suppress(InputError):
             answer = parse(text, form)
             answer.render(answer.items, NOTE)
+
+
+@pytest.mark.parametrize("line", [" a" + " " * 20_000 + "| x", " " + "{a => " * 4_000 + "| 2 +"])
+def test_a_long_line_of_a_stat_is_read(line: str) -> None:
+    answer = parse(f"{line}\n")
+    assert answer.render(answer.items) == f"{line}\n"
 
 
 LINES = {
