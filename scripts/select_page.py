@@ -97,7 +97,8 @@ def _report(pages: Pages, page: Page) -> dict[str, Any]:
         "pages": len(pages),
         "tokens": page.tokens,
         "left": page.left,
-        "items": [_row(pages, item) for item in page.items],
+        "items": [_row(pages, item) | {"text": item.text} for item in page.items],
+        # Without their texts, which no page can hold.
         "oversized": [_row(pages, item) for item in pages.oversized],
         "text": page.text,
     }

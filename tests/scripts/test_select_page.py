@@ -388,3 +388,14 @@ def test_a_page_can_be_paged_again(firstpage, hits):
 def test_the_answer_is_read_in_any_folder(firstpage, tmp_path: Path):
     (tmp_path / "empty").mkdir()
     assert firstpage("select", "-q", "b", given="a.py\nb.py\n", cwd=tmp_path / "empty").lines[0] == "b.py"
+
+
+def test_json_names_what_is_above_the_budget_and_does_not_print_it(firstpage):
+    big = "x" * 5000
+    done = firstpage(
+        "select", "-q", "small", "-b", "100", "--form", "paths", "--json", given=f"small\n{big}\n"
+    )
+    report = json.loads(done.out)
+    assert [row["text"] for row in report["items"]] == ["small"]
+    assert [(row["id"], row["cost"]) for row in report["oversized"]] == [("2", 1251)]
+    assert big not in done.out.decode()
