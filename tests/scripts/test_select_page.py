@@ -392,9 +392,7 @@ def test_the_answer_is_read_in_any_folder(firstpage, tmp_path: Path):
 
 def test_json_names_what_is_above_the_budget_and_does_not_print_it(firstpage):
     big = "x" * 5000
-    done = firstpage(
-        "select", "-q", "small", "-b", "100", "--form", "paths", "--json", given=f"small\n{big}\n"
-    )
+    done = firstpage("select", "-q", "small", "-b", "100", "--json", given=f"small\n\n{big}\n")
     report = json.loads(done.out)
     assert [row["text"] for row in report["items"]] == ["small"]
     assert [(row["id"], row["cost"]) for row in report["oversized"]] == [("2", 1251)]
