@@ -160,6 +160,8 @@ def asleep(console_script, grown, plug_in, tmp_path):
             [*command, "--jobs", str(jobs), "--out", tmp_path / "out"],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
+            # A shell's background jobs, as CI may be one, ignore SIGINT, and so would what they start.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         ) as running:
             try:
                 wait_until(lambda: running.poll() is not None or len(held(marks)) == jobs)
