@@ -4,8 +4,9 @@ import os
 import tempfile
 from contextlib import suppress
 from pathlib import Path
+from typing import IO
 
-from .errors import RunError
+from .errors import InputError, RunError
 
 
 def write_atomically(path: str | Path, content: str | bytes) -> None:
@@ -25,6 +26,27 @@ def write_atomically(path: str | Path, content: str | bytes) -> None:
         _replace(path, body)
     except OSError as error:
         raise RunError(f"cannot write '{path}': {error.strerror or error}") from error
+
+
+def lock(file: IO[bytes], refusal: str) -> None:
+    """Keeps a second process out until the file is closed or this process ends, however it ends.
+
+    Args:
+        file: open for writing; closed if it is refused.
+        refusal: what to say to the second process.
+
+    Raises:
+        InputError: the refusal, as another process holds the file.
+    """
+    try:
+        import fcntl
+    except ImportError:  # a system without such locks
+        return
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        file.close()
+        raise InputError(refusal) from None
 
 
 def _replace(path: Path, body: bytes) -> None:

@@ -5,15 +5,16 @@ process for each question.
 """
 
 import os
+import re
 import subprocess
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from types import TracebackType
 from typing import IO
 
+from .closing import Closing
 from .errors import InputError, RunError
 
 # What ``git rev-parse --local-env-vars`` lists, set in hooks: it would lead to another repository than the
@@ -31,6 +32,9 @@ _READ_ONLY = {
     "GIT_ALLOW_PROTOCOL": "none",
     "GIT_NO_REPLACE_OBJECTS": "1",
 }
+
+# How a commit begins where `GitStore.messages` has it printed: no message holds a NUL.
+_COMMIT = re.compile(r"(?:\A|\0)\x01([0-9a-f]{40,64}) (\d+)\n")
 
 
 def git_environment(may_fetch: bool = False) -> dict[str, str]:
@@ -56,7 +60,7 @@ class TreeFile:
     blob: str
 
 
-class GitStore:
+class GitStore(Closing):
     """The object store of a repository.
 
     Args:
@@ -74,17 +78,6 @@ class GitStore:
     def __init__(self, path: str | Path) -> None:
         self.git_dir = _git_dir(Path(path))
         self._batch: subprocess.Popen[bytes] | None = None
-
-    def __enter__(self) -> "GitStore":
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def close(self) -> None:
         """Ends the ``cat-file`` process."""
@@ -147,17 +140,38 @@ class GitStore:
         """
         if self._partly is not None and blob not in self._partly:
             return None
+        found = self._object(blob)
+        return found and found[1]
+
+    def file(self, commit: str, path: str) -> TreeFile | None:
+        """The file of a commit at a path; None if there is none, or the store lacks its content.
+
+        Much faster than `files` where one file is asked for.
+
+        Args:
+            commit: full object name.
+            path: as git stores it.
+
+        Raises:
+            RunError: git ended or answered out of turn.
+        """
+        if "\n" in path or self._partly is not None:
+            return next((file for file in self.files(commit) if file.path == path), None)
+        found = self._object(f"{commit}:{path}")
+        return found and TreeFile(path, found[0])
+
+    def _object(self, name: str) -> tuple[str, bytes] | None:
+        """The hash and the content of an object; None if the store lacks it."""
         started = self._batch is not None
         try:
-            head = self._ask(blob)
-            if not head and started:  # it ended since the blob before; nothing is lost with a new one
+            head = self._ask(name)
+            if not head and started:  # it ended since the object before; nothing is lost with a new one
                 self.close()
-                head = self._ask(blob)
-            content = self._answer(blob, head)
+                head = self._ask(name)
+            return self._answer(name, head)
         except BaseException:  # whatever is left of the answer, the next one does not start with it
             self.close()
             raise
-        return content
 
     @cached_property
     def _partly(self) -> frozenset[str] | None:
@@ -173,6 +187,19 @@ class GitStore:
             raise RunError(f"the objects of {self.git_dir} cannot be listed: {_last(listed)}")
         return frozenset(listed.stdout.decode().split())
 
+    def difference(self, before: str, after: str) -> str:
+        """The unified diff between two commits without any context, decoded with surrogate escapes.
+
+        Raises:
+            RunError: one of the commits, or a file of theirs, is not there.
+        """
+        done = self._git("diff", "--no-renames", "--no-color", "--no-ext-diff", "-U0", before, after, "--")
+        if done.returncode != 0:
+            raise RunError(
+                f"commits {before[:12]} and {after[:12]} of {self.git_dir} cannot be compared: {_last(done)}"
+            )
+        return done.stdout.decode("utf-8", "surrogateescape")
+
     def log(self, *arguments: str) -> str:
         """The output of ``git log`` with these arguments, decoded with surrogate escapes.
 
@@ -184,26 +211,66 @@ class GitStore:
             raise RunError(f"the history of {self.git_dir} cannot be read: {_last(done)}")
         return done.stdout.decode("utf-8", "surrogateescape")
 
-    def _ask(self, blob: str) -> bytes:
-        """The line before the bytes of a blob; empty if git ended."""
+    def ancestors(self, commit: str) -> list[str]:
+        """A commit and all before it, the newest first; what a shallow clone lacks is not among them.
+
+        Raises:
+            InputError: the repository has no such commit.
+            RunError: its history cannot be read.
+        """
+        listed = self._git("rev-list", self.commit(commit))
+        if listed.returncode != 0:
+            raise RunError(f"the history of {self.git_dir} cannot be read: {_last(listed)}")
+        return listed.stdout.decode().split()
+
+    def messages(self, commits: Sequence[str]) -> Iterator[tuple[str, int, str, list[str]]]:
+        """What commits say of themselves.
+
+        Args:
+            commits: full object names.
+
+        Yields:
+            The name, the time in seconds since 1970, the message, and the paths changed, which are none for
+            a merge; in no certain order.
+
+        Raises:
+            RunError: one of the commits, or a tree that it changed, is not there.
+        """
+        arguments = ("log", "--no-walk=unsorted", "--stdin", "--no-renames", "--name-only", "-z")
+        asked = "\n".join(commits).encode() + b"\n"
+        done = self._git(*arguments, "--format=%x01%H %ct%n%B", sent=asked)
+        if done.returncode != 0:
+            raise RunError(f"the history of {self.git_dir} cannot be read: {_last(done)}")
+        said = _COMMIT.split(done.stdout.decode("utf-8", "surrogateescape"))[1:]
+        for name, time, rest in zip(said[::3], said[1::3], said[2::3], strict=True):
+            message, _, paths = rest.partition("\0")
+            yield (
+                name,
+                int(time),
+                message.strip(),
+                paths.strip("\n\0").split("\0") if paths.strip("\n\0") else [],
+            )
+
+    def _ask(self, name: str) -> bytes:
+        """The line before the bytes of an object; empty if git ended."""
         sending, receiving = self._pipes()
         try:
-            sending.write(blob.encode() + b"\n")
+            sending.write(name.encode("utf-8", "surrogateescape") + b"\n")
             sending.flush()
             return receiving.readline()
         except OSError:
             return b""
 
-    def _answer(self, blob: str, head: bytes) -> bytes | None:
-        said = head.split()
-        if said == [blob.encode(), b"missing"]:
+    def _answer(self, name: str, head: bytes) -> tuple[str, bytes] | None:
+        if head == name.encode("utf-8", "surrogateescape") + b" missing\n":
             return None
-        if len(said) == 3 and said[0] == blob.encode() and said[2].isdigit():
+        said = head.split()
+        if len(said) == 3 and said[2].isdigit() and (":" in name or said[0] == name.encode()):
             _, receiving = self._pipes()
             content = receiving.read(int(said[2]))
             if len(content) == int(said[2]) and receiving.read(1) == b"\n":
-                return content
-        raise RunError(f"git cat-file ended while reading blob {blob} of {self.git_dir}")
+                return said[0].decode(), content
+        raise RunError(f"git cat-file ended while reading blob {name} of {self.git_dir}")
 
     def _pipes(self) -> tuple[IO[bytes], IO[bytes]]:
         if self._batch is None:
@@ -218,8 +285,8 @@ class GitStore:
         assert self._batch.stdout is not None
         return self._batch.stdin, self._batch.stdout
 
-    def _git(self, *arguments: str) -> subprocess.CompletedProcess[bytes]:
-        return _run(f"--git-dir={self.git_dir}", *arguments)
+    def _git(self, *arguments: str, sent: bytes | None = None) -> subprocess.CompletedProcess[bytes]:
+        return _run(f"--git-dir={self.git_dir}", *arguments, sent=sent)
 
 
 def _git_dir(path: Path) -> Path:
@@ -238,10 +305,11 @@ def _git_dir(path: Path) -> Path:
     return Path(os.fsdecode(found.stdout.rstrip(b"\n")))
 
 
-def _run(*arguments: str) -> subprocess.CompletedProcess[bytes]:
+def _run(*arguments: str, sent: bytes | None = None) -> subprocess.CompletedProcess[bytes]:
     try:
         return subprocess.run(
             ["git", *arguments],
+            input=sent,
             capture_output=True,
             check=False,
             env=git_environment(),

@@ -27,8 +27,9 @@ from ..core.items import Item, Query
 from ..core.pages import first_page
 from ..core.values import evaluate, ranking
 from ..readers import value_functions
-from ..readers.blob_index import BlobIndex, Corpus
+from ..readers.blob_index import BlobIndex
 from ..readers.candidates import candidate_generators, candidate_items
+from ..readers.corpus import Corpus
 from .tasks import Task
 
 T = TypeVar("T")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from ..core.errors import InputError, MissingExtraError, RunError
 from ..core.git import git_environment
-from ..readers.blob_index import cache_folder
+from ..readers.database import cache_folder
 
 GITHUB = "https://github.com/{}.git"
 # A name becomes part of a path and of an address; it comes from a file of tasks.

@@ -31,6 +31,8 @@ value_functions: "Registry[ValueFunction]" = Registry(
         "priority_all": "firstpage.readers.keyword:PriorityAll",
         "bm25": "firstpage.readers.bm25:BM25",
         "hybrid": "firstpage.readers.hybrid:Hybrid",
+        "bi-encoder": "firstpage.readers.bi_encoder:BiEncoder",
+        "fused": "firstpage.readers.fused:Fused",
     },
 )
 

@@ -14,9 +14,11 @@ from numpy.typing import NDArray
 from ..core.items import Item, Query
 from ..core.registry import Registry
 from ..core.values import ranking
-from .blob_index import Corpus
-from .corpus_ranking import rank
+from .corpus import Corpus
+from .corpus_ranking import demoted_scores, rank
 from .keywords import keywords
+from .mentions import term_weights
+from .signals import named_files
 
 LIMIT = 50  # candidates of one generator, as in the paper
 
@@ -64,21 +66,48 @@ class RankedCorpus:
 
     def candidates(self, corpus: Corpus, query: Query, limit: int = LIMIT) -> NDArray[np.intp]:
         """Positions by falling score; files without any word of the query are left out."""
-        scores = rank(corpus, query)
-        best = ranking(scores)[:limit]
-        return best[scores[best] > 0]
+        return _best(rank(corpus, query), limit)
+
+
+class Named:
+    """The files whose modules or definitions the query names, the rarest names first; tests demoted."""
+
+    name = "names"
+
+    def candidates(self, corpus: Corpus, query: Query, limit: int = LIMIT) -> NDArray[np.intp]:
+        """Positions by falling score."""
+        return _best(demoted_scores(named_files(query, corpus), query, corpus), limit)
+
+
+class Past:
+    """The files that commits changed whose messages read like the query; tests demoted."""
+
+    name = "history"
+
+    def candidates(self, corpus: Corpus, query: Query, limit: int = LIMIT) -> NDArray[np.intp]:
+        """Positions by falling score."""
+        votes, _ = corpus.history.votes(term_weights(query), corpus.paths)
+        return _best(demoted_scores(votes, query, corpus), limit)
 
 
 class Union:
-    """What BM25 finds, then what grep finds beyond it: up to twice ``limit`` candidates."""
+    """What BM25 finds, then what grep, names and history find beyond it.
+
+    The limit holds for grep; of BM25 it takes twice as many, of names and history two fifths.
+    """
 
     name = "union"
 
     def candidates(self, corpus: Corpus, query: Query, limit: int = LIMIT) -> NDArray[np.intp]:
-        """Positions, those of BM25 first."""
-        ranked = RankedCorpus().candidates(corpus, query, limit)
-        found = Grep().candidates(corpus, query, limit)
-        return np.concatenate([ranked, found[~np.isin(found, ranked)]])
+        """Positions, those of BM25 first; at most four times ``limit``."""
+        few = max(1, limit * 2 // 5)
+        parts = (
+            RankedCorpus().candidates(corpus, query, 2 * limit),
+            Grep().candidates(corpus, query, limit),
+            Past().candidates(corpus, query, few),
+            Named().candidates(corpus, query, few),
+        )
+        return np.array(list(dict.fromkeys(np.concatenate(parts).tolist())), dtype=np.intp)
 
 
 candidate_generators: Registry[CandidateGenerator] = Registry(
@@ -87,6 +116,8 @@ candidate_generators: Registry[CandidateGenerator] = Registry(
     {
         "grep": "firstpage.readers.candidates:Grep",
         "bm25": "firstpage.readers.candidates:RankedCorpus",
+        "names": "firstpage.readers.candidates:Named",
+        "history": "firstpage.readers.candidates:Past",
         "union": "firstpage.readers.candidates:Union",
     },
 )
@@ -101,10 +132,19 @@ def _item(corpus: Corpus, place: int) -> Item:
     file = corpus.files[place]
 
     def body() -> str | None:
+        assert corpus.index is not None  # an answer's own items are not made from its corpus
         content = corpus.index.store.content(file.blob)
         return None if content is None else content.decode("utf-8", "replace")
 
-    return Item(file.path, file.path, body, {"path": file.path, "blob": file.blob})
+    return Item(
+        file.path, file.path, body, {"path": file.path, "blob": file.blob, "corpus": corpus, "place": place}
+    )
+
+
+def _best(scores: NDArray[np.float64], limit: int) -> NDArray[np.intp]:
+    """Positions of the highest scores above 0."""
+    best = ranking(scores)[:limit]
+    return best[scores[best] > 0]
 
 
 def _common(lists: Sequence[NDArray[np.intp]]) -> NDArray[np.intp]:

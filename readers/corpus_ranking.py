@@ -4,9 +4,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.items import Query
-from .blob_index import Corpus
+from .corpus import Corpus
 from .hybrid import WEIGHTS, Weights, path_signals, relative, weighted
 from .mentions import term_weights
+from .testfiles import demoted
 
 
 def rank(corpus: Corpus, query: Query, weights: Weights = WEIGHTS) -> NDArray[np.float64]:
@@ -17,5 +18,12 @@ def rank(corpus: Corpus, query: Query, weights: Weights = WEIGHTS) -> NDArray[np
     """
     terms = term_weights(query, weights.title, weights.code)
     contents = relative(corpus.postings(terms).scores(k1=weights.k1))
-    paths = [file.path for file in corpus.files]
-    return weighted({"contents": contents, **path_signals(query, terms, paths)}, weights)
+    return weighted({"contents": contents, **path_signals(query, terms, corpus.paths)}, weights)
+
+
+def demoted_scores(
+    scores: NDArray[np.float64], query: Query, corpus: Corpus, weights: Weights = WEIGHTS
+) -> NDArray[np.float64]:
+    """Scores of all files, those of tests and of files beside the product less, as `Hybrid` has it."""
+    test, beside = demoted(query, corpus.paths)
+    return np.asarray(scores * weights.test**test * weights.beside**beside)

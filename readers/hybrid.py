@@ -1,6 +1,5 @@
 """The default without any training: what a file says, what it defines, where it lies, whether it is named."""
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -9,15 +8,10 @@ from numpy.typing import NDArray
 
 from ..core.items import Item, Query
 from .bm25 import length_in_terms, postings
+from .definitions import DEFINED
 from .mentions import CODE, TITLE, PathFinder, name_weights, term_weights
 from .testfiles import demoted
 from .words import words
-
-_DEFINED = re.compile(
-    r"^[ \t]*(?:(?:async|export|default|public|private|protected|static|abstract|final|pub|unsafe)[ \t]+)*"
-    r"(?:def|class|func|fn|function|interface|struct|enum|trait|type)[ \t]+(?:\([^)\n]*\)[ \t]*)?(\w+)",
-    re.MULTILINE,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +70,7 @@ class SignalFinder:
 
     def __init__(self, query: Query, items: Sequence[Item]) -> None:
         bodies = [item.content or item.text for item in items]
-        defined = (list(dict.fromkeys(_DEFINED.findall(body))) for body in bodies)
+        defined = (list(dict.fromkeys(found["name"] for found in DEFINED.finditer(body))) for body in bodies)
         self._query = query
         self._paths = [item.path or "" for item in items]
         self._contents = postings(term_weights(query), map(words, bodies))
@@ -106,7 +100,7 @@ def path_signals(query: Query, weights: Mapping[str, float], paths: Sequence[str
         ``path``, ``named``, ``frames``, ``test`` and ``beside``: shape ``(len(paths),)`` each, from 0 to 1.
     """
     finder = PathFinder(paths)
-    listed = (words(_stem(path)) for path in paths)
+    listed = (words(stem(path)) for path in paths)
     test, beside = demoted(query, paths)
     return {
         "path": relative(postings(weights, listed, length=length_in_terms).scores()),
@@ -137,7 +131,12 @@ def _whole(name: str) -> tuple[str]:
     return (name,)
 
 
-def _stem(path: str) -> str:
-    """A path without the ending of its file name."""
+def stem(path: str) -> str:
+    """A path without the ending of its file name.
+
+    Example:
+        >>> stem("a/x.py")
+        'a/x'
+    """
     folder, slash, name = path.rpartition("/")
     return folder + slash + (name.rpartition(".")[0] or name)

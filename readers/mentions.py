@@ -34,16 +34,26 @@ def term_weights(query: Query, title: float = TITLE, code: float = CODE) -> dict
         >>> term_weights(Query("Cache is stale"))
         {'cache': 3.0, 'is': 3.0, 'stale': 3.0}
     """
-    text = _COMMENT.sub(" ", query.text)
-    in_title = counted(query.title)
-    in_prose = counted(_HEADING.sub(" ", _CODE.sub(" ", text)))
-    in_code = counted(" ".join(found.group() for found in _CODE.finditer(text)))
+    of_title, prose, of_code = parts(query)
+    in_title, in_prose, in_code = counted(of_title), counted(prose), counted(of_code)
     return {
         term: title * (term in in_title)
         + float(np.log2(1 + in_prose[term]))
         + code * float(np.log2(1 + in_code[term]))
         for term in dict.fromkeys((*in_title, *in_prose, *in_code))
     }
+
+
+def parts(query: Query) -> tuple[str, str, str]:
+    r"""The title of a query, its prose and its code, without what an issue template says to the author.
+
+    Example:
+        >>> parts(Query("Stale\n\nIt fails:\n\n    cache.get()\n"))
+        ('Stale', 'Stale\n\nIt fails:\n\n \n', '    cache.get()')
+    """
+    text = _COMMENT.sub(" ", query.text)
+    prose = _HEADING.sub(" ", _CODE.sub(" ", text))
+    return query.title, prose, " ".join(found.group() for found in _CODE.finditer(text))
 
 
 def name_weights(query: Query) -> dict[str, float]:
@@ -54,7 +64,7 @@ def name_weights(query: Query) -> dict[str, float]:
         {'QuerySet': 1.0, 'Model': 0.7, 'cache': 0.4}
     """
     times = Counter(word for word in words(_COMMENT.sub(" ", query.text)) if len(word) > 2)
-    return {word: _specificity(word) * float(np.log2(1 + count)) for word, count in times.items()}
+    return {word: specificity(word) * float(np.log2(1 + count)) for word, count in times.items()}
 
 
 class PathFinder:
@@ -137,8 +147,13 @@ def _parts(path: str) -> list[str]:
     return path.replace("\\", "/").split("/")
 
 
-def _specificity(word: str) -> float:
-    """1 for what can only be an identifier, less for what may be a word of prose."""
+def specificity(word: str) -> float:
+    """1 for what can only be an identifier, less for what may be a word of prose.
+
+    Example:
+        >>> specificity("QuerySet"), specificity("Model"), specificity("cache")
+        (1.0, 0.7, 0.4)
+    """
     if "_" in word.strip("_") or re.search(r"[a-z][A-Z]|[A-Z]{2}", word):
         return 1.0
     return 0.7 if word[0].isupper() else 0.4

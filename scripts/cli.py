@@ -1,8 +1,8 @@
 """The ``firstpage`` command: finds the module of the command asked for and turns errors into sentences.
 
 A command's module is imported when it runs, so that ``firstpage --help`` and ``firstpage select`` answer
-in a blink. Each module holds one ``click`` command named ``command``. With ``FIRSTPAGE_TRACEBACK`` set, a
-failure shows where it came from.
+in a blink. Each module holds one ``click`` command named ``command``, or several of one kind. With
+``FIRSTPAGE_TRACEBACK`` set, a failure shows where it came from.
 """
 
 import io
@@ -22,7 +22,8 @@ class LazyGroup(click.Group):
     """A group whose commands are imported when they are called.
 
     Args:
-        lazy: name to (module under ``firstpage.scripts``, one line of help).
+        lazy: name to (module under ``firstpage.scripts``, one line of help). Of a module with several
+            commands, the one meant stands after a colon.
     """
 
     def __init__(self, *args: Any, lazy: Mapping[str, tuple[str, str]], **kwargs: Any) -> None:
@@ -37,7 +38,8 @@ class LazyGroup(click.Group):
         """The command of that name, imported now."""
         if cmd_name not in self._lazy:
             return super().get_command(ctx, cmd_name)
-        command = import_module(f"firstpage.scripts.{self._lazy[cmd_name][0]}").command
+        module, _, name = self._lazy[cmd_name][0].partition(":")
+        command = getattr(import_module(f"firstpage.scripts.{module}"), name or "command")
         assert isinstance(command, click.Command)
         return command
 
@@ -100,11 +102,25 @@ def bench() -> None:
         "history": ("mine_history", "Git histories: messages and the functions that commits change."),
         "swebench": ("mine_swebench", "Tasks in SWE-bench's format: issues and the files that mended them."),
         "evidence": ("mine_evidence", "Documents: questions and the passages that hold their evidence."),
+        "negatives": ("mine_negatives", "Mined rows: documents that are hard to tell from the positives."),
     },
     short_help="Mine rows to train on.",
 )
 def mine() -> None:
     """Mine rows to train on."""
+
+
+@cli.group(
+    cls=LazyGroup,
+    lazy={
+        "bi-encoder": ("train:bi_encoder", "A model that embeds queries and documents apart."),
+        "cross-encoder": ("train:cross_encoder", "A model that reads a query and a document together."),
+        "fusion": ("train:fusion", "The trees that rank by all signals together."),
+    },
+    short_help="Train the models of the learned ranker.",
+)
+def train() -> None:
+    """Train the models of the learned ranker."""
 
 
 def main() -> None:

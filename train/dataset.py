@@ -1,7 +1,7 @@
 """Mined rows as a data set in memory, after the guard has looked at them."""
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 _CODE = ("source", "id", "repo", "commit", "parent", "query", "files", "tests", "beside")
 _EVIDENCE = ("source", "set", "doc_id", "id", "query", "spans", "split")
+_PART = 10_000  # rows
 
 
 def load_rows(paths: Sequence[str | Path], purpose: str = "neural") -> "datasets.Dataset":
@@ -35,22 +36,49 @@ def load_rows(paths: Sequence[str | Path], purpose: str = "neural") -> "datasets
         >>> load_rows(["rows.jsonl.gz"]).shuffle(seed=1)[0]["query"]  # doctest: +SKIP
         'RPC result backend recirculates final results on every state poll'
     """
-    try:
-        import datasets
-        from datasets.table import InMemoryTable
-    except ImportError:
-        raise MissingExtraError("a data set in memory", "train") from None
+    needs_datasets()
     if purpose not in PURPOSES:
         raise InputError(f"there is no purpose '{purpose}'; there are {' and '.join(PURPOSES)}")
     rows = list(_checked(paths, purpose))
     if not rows:
         raise InputError(f"there is no row in {', '.join(map(str, paths))}")
+    return in_memory(rows, _features(rows[0]))
+
+
+def needs_datasets() -> None:
+    """Makes sure of the library before any row is read.
+
+    Raises:
+        MissingExtraError: datasets is not installed.
+    """
+    try:
+        import datasets  # noqa: F401
+    except ImportError:
+        raise MissingExtraError("a data set in memory", "train") from None
+
+
+def in_memory(rows: Sequence[Row], features: Mapping[str, Any]) -> "datasets.Dataset":
+    """Rows, which all have the fields of ``features``, as a `datasets.Dataset` in memory."""
+    import datasets
+    import pyarrow as pa
+    from datasets.table import InMemoryTable
+
     # By content: what is computed from the same rows is found again in the cache. To make one up, `datasets`
     # would pickle the table, which it cannot with every pyarrow.
-    fingerprint = hashlib.sha256("\n".join(map(line_of, rows)).encode()).hexdigest()[:16]
-    features = datasets.Features(_features(rows[0]))
-    table = InMemoryTable.from_pylist(rows, schema=features.arrow_schema)
-    return datasets.Dataset(table, info=datasets.DatasetInfo(features=features), fingerprint=fingerprint)
+    digest = hashlib.sha256()
+    for row in rows:
+        digest.update(f"{line_of(row)}\n".encode())
+    columns = datasets.Features(features)
+    # In parts, as one array of text holds at most 2 GiB.
+    parts = [
+        pa.Table.from_pylist(rows[start : start + _PART], schema=columns.arrow_schema)
+        for start in range(0, len(rows), _PART)
+    ]
+    return datasets.Dataset(
+        InMemoryTable(pa.concat_tables(parts)),
+        info=datasets.DatasetInfo(features=columns),
+        fingerprint=digest.hexdigest()[:16],
+    )
 
 
 def _checked(paths: Sequence[str | Path], purpose: str) -> Iterator[Row]:

@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import IO, Any, cast
 
 from ..core.errors import InputError, MissingExtraError, RunError
-from ..core.files import write_atomically
+from ..core.files import lock, write_atomically
 
 Row = Mapping[str, Any]
 
@@ -53,7 +53,7 @@ class RowsFile:
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
             self._file = self._rows.open("ab")
-            _lock(self._file, self.path)
+            lock(self._file, f"another process is writing '{self.path}'; wait for it or name another file")
             self._file.truncate(self._load())
             self._file.seek(0, os.SEEK_END)
         except OSError as error:
@@ -250,19 +250,6 @@ def _pack(body: bytes) -> bytes:
     """One gzip member, without a time; members in a row make one file."""
     packing = zlib.compressobj(6, zlib.DEFLATED, 31)
     return packing.compress(body) + packing.flush()
-
-
-def _lock(file: IO[bytes], path: Path) -> None:
-    """Keeps a second process out until this one ends, however it ends."""
-    try:
-        import fcntl
-    except ImportError:  # a system without such locks
-        return
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        file.close()
-        raise InputError(f"another process is writing '{path}'; wait for it or name another file") from None
 
 
 def _unwritten(path: Path, error: OSError) -> RunError:

@@ -101,9 +101,9 @@ def stop(said):
     global begun
     begun += said.startswith("BEGIN")
     if begun == int(number) and said.startswith(statement):
-        print("inside", index._database.in_transaction, flush=True)
+        print("inside", index._file.database.in_transaction, flush=True)
         time.sleep(600)
-index._database.set_trace_callback(stop)
+index._file.database.set_trace_callback(stop)
 index.corpus(commit, (".py",))
 """
 
@@ -196,7 +196,7 @@ def filled(repository, tmp_path):
     commit = repository.commit("first", {f"m{n}.py": f"word_{n}_{n}x " * 40 for n in range(300)})
     with GitStore(repository.folder) as store, BlobIndex(store) as made:
         made.corpus(commit, PYTHON)
-    (file,) = (tmp_path / "cache" / "words-1").glob("*.sqlite")
+    (file,) = (tmp_path / "cache" / "words-2").glob("*.sqlite")
     return commit, file
 
 
@@ -226,7 +226,7 @@ def test_damage_that_shows_while_it_is_open_changes_no_answer(repository, filled
     other = repository.commit("second", {"other.py": "zeta"})
     with GitStore(repository.folder) as store, BlobIndex(store) as opened:
         earlier = opened.corpus(commit, PYTHON)
-        opened._database.execute("PRAGMA cache_size=0")
+        opened._file.database.execute("PRAGMA cache_size=0")
         with file.open("r+b") as stored:
             stored.seek(4096)
             stored.write(b"\xab" * (file.stat().st_size - 4096))
@@ -255,7 +255,7 @@ def test_processes_that_find_one_damaged_cache_at_once_all_get_an_answer(reposit
 def test_a_full_disk_is_told_and_the_answer_comes_from_memory(repository, caplog, pages):
     commit = repository.commit("first", {f"m{n}.py": f"word_{n}_{n}x " * 40 for n in range(600)})
     with GitStore(repository.folder) as store, BlobIndex(store) as opened:
-        opened._database.execute(f"PRAGMA max_page_count={opened_pages(opened) + pages}")
+        opened._file.database.execute(f"PRAGMA max_page_count={opened_pages(opened) + pages}")
         for _ in range(2):
             assert holding(opened.corpus(commit, PYTHON), "word_599_") == ["m599.py"]
     (told,) = caplog.messages
@@ -264,16 +264,16 @@ def test_a_full_disk_is_told_and_the_answer_comes_from_memory(repository, caplog
 
 
 def opened_pages(index):
-    return index._database.execute("PRAGMA page_count").fetchone()[0]
+    return index._file.database.execute("PRAGMA page_count").fetchone()[0]
 
 
 def test_a_cache_that_cannot_be_written_is_named_with_the_remedy(repository, filled):
     other = repository.commit("second", {"other.py": "other"})
     with GitStore(repository.folder) as store, BlobIndex(store) as opened:
-        opened._database.execute("PRAGMA query_only=ON")
-        with pytest.raises(RunError, match=r"the cache in .*words-1 cannot be used .*FIRSTPAGE_CACHE"):
+        opened._file.database.execute("PRAGMA query_only=ON")
+        with pytest.raises(RunError, match=r"the cache in .*words-2 cannot be used .*FIRSTPAGE_CACHE"):
             opened.corpus(other, PYTHON)
-        opened._database.execute("PRAGMA query_only=OFF")
+        opened._file.database.execute("PRAGMA query_only=OFF")
         assert holding(opened.corpus(other, PYTHON), "other") == ["other.py"]
 
 
@@ -282,7 +282,7 @@ def test_an_index_closes_its_file_at_the_end_of_a_block(repository):
         with BlobIndex(store) as opened:
             pass
         with pytest.raises(sqlite3.ProgrammingError):
-            opened._database.execute("SELECT 1")
+            opened._file.database.execute("SELECT 1")
 
 
 COUNTING = """

@@ -56,13 +56,30 @@ def test_bm25_puts_code_before_its_tests_and_leaves_out_what_shares_no_word(foun
 
 def test_the_union_adds_what_only_grep_finds_and_nothing_twice(found):
     union = found("union", "CacheStore", limit=2)
-    ranked, grep = found("bm25", "CacheStore", limit=2), found("grep", "CacheStore", limit=2)
-    assert union == ranked + [path for path in grep if path not in ranked]
+    ranked, grep = found("bm25", "CacheStore", limit=4), found("grep", "CacheStore", limit=2)
+    assert union[: len(ranked)] == ranked
+    assert set(grep) <= set(union)
+    assert len(set(union)) == len(union)
 
 
-@pytest.mark.parametrize("name", ["grep", "bm25", "union"])
+@pytest.mark.parametrize("name", ["grep", "bm25", "names", "history", "union"])
 def test_the_limit_is_kept(found, name):
-    assert len(found(name, "CacheStore", limit=1)) <= (2 if name == "union" else 1)
+    assert len(found(name, "CacheStore", limit=1)) <= (5 if name == "union" else 1)
+
+
+def test_names_finds_who_defines_what_the_query_names_and_the_modules_that_it_imports(found):
+    assert found("names", "`CacheStore` is slow")[0] == "app/cache.py"
+    assert found("names", "from app.views import index")[0] == "app/views.py"
+    assert found("names", "nothing here") == []
+
+
+def test_history_finds_what_was_changed_for_the_like(repository, found):
+    assert found("history", "views are slow") == []
+    repository.commit("Views are faster", {**FILES, "app/views.py": "def index(): return 1"})
+    with GitStore(repository.folder) as store, BlobIndex(store) as index:
+        corpus = index.corpus("HEAD", PYTHON)
+        (place,) = candidate_generators.create("history").candidates(corpus, Query("slow views"))
+        assert corpus.paths[place] == "app/views.py"
 
 
 def test_items_show_the_path_and_are_scored_by_the_body(repository):

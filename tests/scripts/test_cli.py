@@ -40,9 +40,10 @@ def test_the_commands_are_those_that_are_documented():
 
 def test_help_lists_every_command_with_a_line_on_it(firstpage):
     for words, names in (
-        ((), ["select", "candidates", "value-functions", "bench", "mine"]),
+        ((), ["select", "candidates", "value-functions", "bench", "mine", "train"]),
         (("bench",), [words[1] for words in COMMANDS if words[0] == "bench" and len(words) == 2]),
         (("mine",), [words[1] for words in COMMANDS if words[0] == "mine" and len(words) == 2]),
+        (("train",), [words[1] for words in COMMANDS if words[0] == "train" and len(words) == 2]),
     ):
         for option in ("--help", "-h"):
             done = firstpage(*words, option)

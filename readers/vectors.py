@@ -1,0 +1,131 @@
+"""The embeddings of what was read once, kept on disk by its hash and the model's.
+
+A blob and a model together make its vectors, whatever repository holds it. So there is one `CacheFile` a model:
+clones and forks share their vectors, and what a model no longer in use has left is one file to delete.
+"""
+
+import hashlib
+import struct
+import zlib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core.closing import Closing
+from ..core.errors import RunError
+from .database import CacheFile, cache_folder
+
+_BATCH = 256  # keys a transaction
+_FORMAT = 1  # raise it whenever what is stored of a key changes; older files are left behind
+_LARGEST = 127  # the number that the largest of a vector becomes
+
+_SCHEMA = "CREATE TABLE IF NOT EXISTS vectors (key BLOB PRIMARY KEY, value BLOB NOT NULL);"
+# The checksum of all that follows it, vectors, dimensions; then a scale a vector and the numbers themselves.
+_HEAD = struct.Struct("<III")
+
+
+class VectorStore(Closing):
+    """The vectors of one model.
+
+    They come back a little other than they went in: see `_packed`.
+
+    Args:
+        model: the hash of the model, or whatever else names it and all that its vectors depend on.
+        folder: of the caches, `cache_folder` if None.
+
+    Raises:
+        RunError: the cache cannot be made or read.
+
+    Example:
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder, VectorStore("a model", Path(folder)) as store:
+        ...     store.put({"blob": np.array([[1.0, 0.5], [0.0, 2.0]])})
+        ...     {key: vectors.round(2).tolist() for key, vectors in store.get(["blob", "other"]).items()}
+        {'blob': [[1.0, 0.5], [0.0, 2.0]]}
+    """
+
+    def __init__(self, model: str, folder: Path | None = None) -> None:
+        name = hashlib.sha256(_key(model)).hexdigest()[:24]
+        file = (folder or cache_folder()) / f"vectors-{_FORMAT}" / f"{name}.sqlite"
+        self._file = CacheFile(file, _SCHEMA)
+
+    def close(self) -> None:
+        """Closes the file."""
+        self._file.close()
+
+    def get(self, blobs: Iterable[str]) -> dict[str, NDArray[np.float32]]:
+        """The vectors of those blobs that have some, in the order asked for.
+
+        Args:
+            blobs: hashes, or any other names of what was embedded.
+
+        Returns:
+            Of a blob an array of shape ``(chunks, dimensions)``. One whose row is damaged is missing, as one
+            is that was never put, and putting it again mends the row.
+
+        Raises:
+            RunError: the cache cannot be read.
+        """
+        keys = {_key(blob): blob for blob in blobs}
+        select = "SELECT key, value FROM vectors WHERE key"
+        stored = self._file.run(lambda: dict(self._file.rows(select, keys)))
+        found = {blob: _unpacked(stored[key]) for key, blob in keys.items() if key in stored}
+        return {blob: vectors for blob, vectors in found.items() if vectors is not None}
+
+    def put(self, vectors: Mapping[str, NDArray[np.floating[Any]]]) -> None:
+        """Stores the vectors of some blobs in place of any that they have.
+
+        Args:
+            vectors: of each blob an array of shape ``(chunks, dimensions)``; without chunks ``(0, d)``.
+
+        Raises:
+            RunError: an array is of another shape or not finite, which names its blob, and nothing is stored;
+                or the cache cannot be written.
+        """
+        rows = [(_key(blob), _packed(blob, array)) for blob, array in vectors.items()]
+        self._file.run(lambda: self._write(rows))
+
+    def _write(self, rows: list[tuple[bytes, bytes]]) -> None:
+        for start in range(0, len(rows), _BATCH):
+            with self._file.transaction() as database:
+                batch = rows[start : start + _BATCH]
+                database.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?)", batch)
+
+
+def _key(name: str) -> bytes:
+    """Any string as SQLite takes it; half a surrogate pair is no text to it."""
+    return name.encode("utf-8", "surrogatepass")
+
+
+def _packed(blob: str, array: NDArray[np.floating[Any]]) -> bytes:
+    """Vectors as they are stored: a byte a number and a scale a vector, half of what float16 takes.
+
+    """
+    vectors = np.asarray(array, dtype=np.float32)
+    if vectors.ndim != 2:
+        raise RunError(f"the vectors of {blob!r} have the shape {vectors.shape}, not (chunks, dimensions)")
+    if not np.isfinite(vectors).all():
+        raise RunError(f"the vectors of {blob!r} hold NaN or infinite numbers; they cannot be compared")
+    largest = np.abs(vectors).max(axis=1, initial=0.0, keepdims=True)
+    scales = np.nextafter(largest / np.float32(_LARGEST), np.float32(0))  # below, or the largest may overflow
+    numbers = np.divide(vectors, scales, out=np.zeros_like(vectors), where=scales > 0)
+    body = _HEAD.pack(0, *vectors.shape)[4:] + scales.astype("<f4").tobytes()
+    body += np.rint(numbers).clip(-_LARGEST, _LARGEST).astype(np.int8).tobytes()
+    return zlib.crc32(body).to_bytes(4, "little") + body
+
+
+def _unpacked(value: object) -> NDArray[np.float32] | None:
+    """What `_packed` was given, about; None where the bytes are not as it left them."""
+    if not isinstance(value, bytes) or len(value) < _HEAD.size:
+        return None
+    checksum, chunks, dimensions = _HEAD.unpack_from(value)
+    numbers_at = _HEAD.size + 4 * chunks
+    if zlib.crc32(value[4:]) != checksum or len(value) != numbers_at + chunks * dimensions:
+        return None
+    scales = np.frombuffer(value, "<f4", chunks, _HEAD.size)[:, None]
+    numbers = np.frombuffer(value, np.int8, offset=numbers_at).reshape(chunks, dimensions)
+    vectors = numbers.astype(np.float32) * scales
+    return vectors if np.isfinite(vectors).all() else None

@@ -1,0 +1,310 @@
+"""What a trainer is told, read from YAML: one frozen class a trainer, whose docstring explains every key.
+
+Paths are relative to the working directory. ``2e-5`` is a number here, which in YAML alone it is not.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import MISSING, dataclass, field, fields
+from difflib import get_close_matches
+from pathlib import Path
+from types import UnionType
+from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
+
+from ..core.errors import InputError, MissingExtraError
+
+PACKAGE = "minilm-package"  # the base that a package brings, see `bases`
+
+Config = TypeVar("Config", "BiEncoderConfig", "CrossEncoderConfig", "FusionConfig")
+
+
+def _least(default: Any, least: int) -> Any:
+    return field(default=default, metadata={"least": least})
+
+
+def _above_zero(default: float) -> Any:
+    return field(default=default, metadata={"above": 0})
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainerConfig:
+    """What both trainers are told.
+
+    Args:
+        train: files of examples, as ``firstpage mine negatives`` writes them.
+        dev: files of examples of other repositories, that say when to stop and which checkpoint is the
+            best; none if empty.
+        out: folder to write, see `folder`.
+        base: model to start from: a folder, a name on the Hugging Face hub, or ``minilm-package``.
+        negatives: hard negatives of an example that are used; >= 0.
+        max_length: tokens of a text, or of a query and a document together; the rest is cut; >= 8.
+        batch_size: examples a step, over all processes; >= 1.
+        accumulate: steps forward and back before the weights change; >= 1.
+        epochs: how often all examples are seen, unless ``max_steps`` is given; above 0.
+        max_steps: how often the weights change.
+        learning_rate: at its peak; it falls to zero in a straight line.
+        warmup: part of the steps in which it rises; from 0 up to, but not, 1.
+        weight_decay: of AdamW; >= 0.
+        precision: ``fp32``, or ``bf16`` or ``fp16`` under autocast; the weights are fp32 in any case.
+        gradient_checkpointing: keep fewer activations and compute them twice.
+        checkpoint_every: steps between checkpoints, of which the newest and the best stay; with ``dev`` each
+            is evaluated; >= 1.
+        patience: evaluations without a better one after which training stops; all steps if null.
+        log_every: steps between two losses that are written down; >= 1.
+        seed: of weights that are new, of the order of examples and of dropout; >= 0.
+
+    Raises:
+        InputError: a value is out of its range, or two do not go together.
+    """
+
+    train: tuple[str, ...]
+    dev: tuple[str, ...] = ()
+    out: str
+    base: str = ""
+    negatives: int = _least(1, 0)
+    max_length: int = _least(256, 8)
+    batch_size: int = _least(32, 1)
+    accumulate: int = _least(1, 1)
+    epochs: float = _above_zero(1.0)
+    max_steps: int | None = _least(None, 1)
+    learning_rate: float = _above_zero(2e-5)
+    warmup: float = field(default=0.1, metadata={"least": 0, "below": 1})
+    weight_decay: float = _least(0.01, 0)
+    precision: Literal["fp32", "bf16", "fp16"] = "fp32"
+    gradient_checkpointing: bool = False
+    checkpoint_every: int = _least(100, 1)
+    patience: int | None = _least(None, 1)
+    log_every: int = _least(10, 1)
+    seed: int = _least(1, 0)
+
+    def __post_init__(self) -> None:
+        for one in fields(self):
+            _check_range(one.name, getattr(self, one.name), one.metadata)
+        if not self.train:
+            raise InputError("train: must name at least one file of examples")
+        if not self.out:
+            raise InputError("out: must name a folder")
+        if self.patience is not None and not self.dev:
+            raise InputError("patience: needs a development file; name one as dev, or take patience out")
+
+
+@dataclass(frozen=True, kw_only=True)
+class BiEncoderConfig(TrainerConfig):
+    """What ``firstpage train bi-encoder`` is told, besides `TrainerConfig`.
+
+    Args:
+        static: instead of ``base``: a model whose outputs for each token alone are the first weights of a
+            static embedding, see `static`.
+        dimension: of a static embedding; >= 8.
+        loss: ``contrastive``, against all documents of the batch; or ``cached``, the same for batches that
+            memory would not hold at once.
+        mini_batch_size: texts that are held at once with ``cached``, and in an evaluation; >= 1.
+        temperature: that cosines are divided by; above 0.
+        matryoshka: dimensions that the first numbers of an embedding are trained to stand for too.
+    """
+
+    static: str = ""
+    dimension: int = _least(256, 8)
+    loss: Literal["contrastive", "cached"] = "contrastive"
+    mini_batch_size: int = _least(32, 1)
+    temperature: float = _above_zero(0.05)
+    matryoshka: tuple[int, ...] = ()
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if bool(self.base) == bool(self.static):
+            raise InputError("base: name either a base or, as static, a model to make a static embedding of")
+        if self.loss == "cached" and self.gradient_checkpointing:
+            raise InputError(
+                "gradient_checkpointing: does not go with the cached loss, which computes everything twice "
+                "already; lower mini_batch_size instead"
+            )
+        if self.static and (self.loss == "cached" or self.gradient_checkpointing):
+            key = "loss: cached" if self.loss == "cached" else "gradient_checkpointing: true"
+            raise InputError(f"{key} has nothing to save with a static embedding; take it out")
+        if self.batch_size < 2:
+            raise InputError("batch_size: must be at least 2, as other documents of the batch are negatives")
+        if any(size < 1 for size in self.matryoshka):
+            raise InputError("matryoshka: dimensions must be at least 1")
+
+
+@dataclass(frozen=True, kw_only=True)
+class CrossEncoderConfig(TrainerConfig):
+    """What ``firstpage train cross-encoder`` is told, besides `TrainerConfig`.
+
+    Args:
+        loss: ``lambda`` or ``listnet``, over the list of an example's positive and its negatives; or
+            ``bce``, over single pairs, of which a step then has ``batch_size``.
+        mini_batch_size: pairs that go through the model at once with a loss over lists, and in an
+            evaluation; >= 1.
+    """
+
+    negatives: int = _least(7, 1)
+    loss: Literal["lambda", "listnet", "bce"] = "lambda"
+    mini_batch_size: int = _least(16, 1)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not self.base:
+            raise InputError("base: must name a model to start from, such as minilm-package")
+
+
+@dataclass(frozen=True, kw_only=True)
+class FusionConfig:
+    """What ``firstpage train fusion`` is told.
+
+    Args:
+        rows: files of rows, as ``firstpage mine swebench`` and ``mine history`` write them.
+        out: folder to write, see `folder`.
+        encoder: folder of the bi-encoder, as `readers.static_encoder` reads it; without neural columns if empty.
+        fold_encoders: bi-encoders that were trained without some repositories; the columns of those are
+            worked out by them, since an encoder is surer of what it was trained on than of anything new.
+        fold_repositories: of each of them, the repositories that it was trained without.
+        per_repository: commits of each that are made issues; >= 0.
+        newest: commits of each that these are chosen from; >= 1.
+        issue_weight: of a real issue, where a commit counts 1; above 0.
+        models: with seeds of their own, whose mean is the ranker; >= 1.
+        trees: of a model; >= 1.
+        leaves: of a tree; >= 2.
+        least_in_leaf: candidates; >= 1.
+        learning_rate: above 0.
+        folds: of the cross-validation over repositories; >= 2.
+        leave_out: beginnings of names of columns that are not used, for ablations.
+        seed: of all that is chosen at random; >= 0.
+
+    Raises:
+        InputError: a value is out of its range, or a file is not there.
+    """
+
+    rows: tuple[str, ...]
+    out: str
+    encoder: str = ""
+    fold_encoders: tuple[str, ...] = ()
+    fold_repositories: tuple[tuple[str, ...], ...] = ()
+    per_repository: int = _least(140, 0)
+    newest: int = _least(5000, 1)
+    issue_weight: float = _above_zero(2.0)
+    models: int = _least(3, 1)
+    trees: int = _least(300, 1)
+    leaves: int = _least(8, 2)
+    least_in_leaf: int = _least(30, 1)
+    learning_rate: float = _above_zero(0.04)
+    folds: int = _least(5, 2)
+    leave_out: tuple[str, ...] = ()
+    seed: int = _least(1, 0)
+
+    def __post_init__(self) -> None:
+        for one in fields(self):
+            _check_range(one.name, getattr(self, one.name), one.metadata)
+        if len(self.fold_encoders) != len(self.fold_repositories):
+            raise InputError("fold_repositories: must list the repositories of each of fold_encoders")
+        for path in self.rows:
+            if not Path(path).is_file():
+                raise InputError(f"rows: there is no file '{path}'; make it with `firstpage mine`")
+
+    def encoder_of(self, repo: str) -> str:
+        """The folder of the encoder that works out the columns of a repository."""
+        for folder, without in zip(self.fold_encoders, self.fold_repositories, strict=True):
+            if repo in without:
+                return folder
+        return self.encoder
+
+
+def read_config(path: str | Path, kind: type[Config]) -> Config:
+    """A configuration from a YAML file.
+
+    Args:
+        path: of the file.
+        kind: `BiEncoderConfig`, `CrossEncoderConfig` or `FusionConfig`.
+
+    Raises:
+        InputError: the file cannot be read, a key is unknown or missing, a value is of the wrong type or
+            out of its range, or a file of examples is not there.
+        MissingExtraError: pyyaml is not installed.
+
+    Example:
+        >>> read_config("configs/bi_encoder_cpu_small.yaml", BiEncoderConfig).batch_size  # doctest: +SKIP
+        32
+    """
+    try:
+        return _config(_mapping(Path(path)), kind)
+    except InputError as error:
+        raise InputError(f"the configuration '{path}' cannot be used: {error}") from error
+
+
+def _mapping(path: Path) -> Mapping[Any, Any]:
+    try:
+        import yaml
+    except ImportError:
+        raise MissingExtraError("reading a configuration", "train") from None
+    try:
+        read = yaml.safe_load(path.read_bytes())
+    except OSError as error:
+        raise InputError(f"it cannot be read: {error.strerror}") from error
+    except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
+        raise InputError(f"it is no YAML: {error}") from error
+    if not isinstance(read, dict):
+        raise InputError("it must be a mapping of keys to values")
+    return read
+
+
+def _config(read: Mapping[Any, Any], kind: type[Config]) -> Config:
+    known = {one.name: one for one in fields(kind)}
+    for key in read:
+        if key not in known:
+            near = get_close_matches(str(key), known, n=1)
+            remedy = f"did you mean '{near[0]}'?" if near else f"there are {_listed(known)}"
+            raise InputError(f"there is no key '{key}'; {remedy}")
+    for name, one in known.items():
+        if name not in read and one.default is MISSING:
+            raise InputError(f"it needs the key '{name}'")
+    types = get_type_hints(kind)
+    config = kind(**{key: _value(key, value, types[key]) for key, value in read.items()})
+    for key in ("train", "dev"):
+        for file in getattr(config, key, ()):
+            if not Path(file).is_file():
+                raise InputError(f"{key}: there is no file '{file}'; make it with `firstpage mine negatives`")
+    return config
+
+
+def _value(key: str, value: Any, kind: Any) -> Any:
+    """The value as the kind that the key takes."""
+    if isinstance(kind, UnionType):
+        kinds = get_args(kind)
+        return None if value is None and type(None) in kinds else _value(key, value, kinds[0])
+    if get_origin(kind) is Literal:
+        if value not in get_args(kind):
+            raise InputError(f"{key}: there is no '{value}'; there are {_listed(get_args(kind))}")
+        return value
+    if get_origin(kind) is tuple:
+        listed = value if isinstance(value, list) else [value]
+        return tuple(_value(key, one, get_args(kind)[0]) for one in listed)
+    read = _number(value) if kind is float else value
+    if type(read) is not kind:
+        told = {str: "text", int: "a whole number", float: "a number", bool: "true or false"}[kind]
+        raise InputError(f"{key}: must be {told}, not '{value}'")
+    return read
+
+
+def _number(value: Any) -> Any:
+    """A float of what YAML takes for a whole number, or for text, such as ``2e-5``."""
+    if isinstance(value, bool):
+        return value
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        return value
+
+
+def _check_range(key: str, value: Any, allowed: Mapping[str, Any]) -> None:
+    if value is None:
+        return
+    if "least" in allowed and not value >= allowed["least"]:
+        raise InputError(f"{key}: must be at least {allowed['least']}, not {value}")
+    if "above" in allowed and not allowed["above"] < value < float("inf"):
+        raise InputError(f"{key}: must be above {allowed['above']}, not {value}")
+    if "below" in allowed and not value < allowed["below"]:
+        raise InputError(f"{key}: must be below {allowed['below']}, not {value}")
+
+
+def _listed(names: Iterable[Any]) -> str:
+    return ", ".join(map(str, names))
