@@ -9,6 +9,7 @@ Example:
     [0.0, 0.408]
 """
 
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from ..core.registry import Registry
@@ -16,8 +17,13 @@ from ..core.registry import Registry
 if TYPE_CHECKING:
     from ..core.values import ValueFunction
 
-# The default of every command, until a learned ranker ships.
-DEFAULT = "hybrid"
+
+def _is_installed(*packages: str) -> bool:
+    return all(find_spec(package) for package in packages)
+
+
+# The default of every command: the learned ranker where what it reads its weights with is installed.
+DEFAULT = "fused" if _is_installed("safetensors", "tokenizers", "tree_sitter_language_pack") else "hybrid"
 
 value_functions: "Registry[ValueFunction]" = Registry(
     "firstpage.value_functions",

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from ..core.errors import InputError
 from ..core.items import Item, Query
 from .bi_encoder import COLUMNS as NEURAL
 from .bi_encoder import WEIGHTS_FOLDER as ENCODER_FOLDER
@@ -50,6 +51,8 @@ class Fused:
         if not all(item.path for item in items):
             return Hybrid().values(query, items)
         columns = features(query, items, self._encoder, needed=self._trees.columns)
+        if unknown := [name for name in self._trees.columns if name not in columns]:
+            raise InputError(f"the trees of the fused ranker ask for '{unknown[0]}', which no file has; train them")
         rows = np.stack([columns[name] for name in self._trees.columns], axis=1)
         return np.asarray(1 / (1 + np.exp(-self._trees.sums(rows))))
 

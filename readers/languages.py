@@ -18,12 +18,25 @@ _LONGEST_NAME = 80  # characters; in broken code a name may reach far
 
 # What stands around a definition and belongs to it.
 _WRAPPERS = frozenset({
-    "ambient_declaration", "decorated_definition", "export_statement", "expression_statement", "declaration",
+    "ambient_declaration", "declaration", "decorated_definition", "export_statement", "expression_statement",
     "lexical_declaration", "template_declaration", "type_declaration", "variable_declaration",
 })  # fmt: skip
-# JavaScript gives most functions their names by assigning them.
-_ASSIGNING = {"variable_declarator": "value", "assignment_expression": "right"}
-_ASSIGNED = frozenset({"arrow_function", "class", "function_expression", "generator_function"})
+# Some node types define something only with a part of a certain type: JavaScript names most functions by
+# assigning them, and in C `struct S *s` names a structure that is defined elsewhere.
+_FUNCTION_VALUES = frozenset({"arrow_function", "class", "function_expression", "generator_function"})
+_ONLY_WITH = {
+    "variable_declarator": ("value", _FUNCTION_VALUES),
+    "assignment_expression": ("right", _FUNCTION_VALUES),
+    "field_declaration": ("declarator", frozenset({"function_declarator"})),
+    "struct_specifier": ("body", frozenset({"field_declaration_list"})),
+    "class_specifier": ("body", frozenset({"field_declaration_list"})),
+    "union_specifier": ("body", frozenset({"field_declaration_list"})),
+    "enum_specifier": ("body", frozenset({"enumerator_list"})),
+}
+# Words of what has no definitions in it but such as are its own business.
+_FUNCTIONS = frozenset({"constructor", "def", "deinit", "fn", "fun", "func", "function", "macro", "method"})
+# Where a grammar has no field for the name, it is the first part of such a type.
+_NAMES = ("identifier", "name", "variable_declaration")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +56,9 @@ class Language:
     def definition(self, node: "Node") -> "Node | None":
         """The one definition that a node is, or is wrapped around, such as a class below its decorators."""
         if node.type in self.kinds:
-            return node if self._is_definition(node) else None
+            field, types = _ONLY_WITH.get(node.type, ("", frozenset()))
+            part = node.child_by_field_name(field) if field else None
+            return node if not field or (part and part.type in types) else None
         if node.type not in _WRAPPERS:
             return None
         found = [inner for child in node.named_children if (inner := self.definition(child))]
@@ -56,12 +71,9 @@ class Language:
         parts = (self.kinds[definition.type], receiver, trait and f"{trait} for", name(definition))
         return " ".join(part for part in parts if part)
 
-    def _is_definition(self, node: "Node") -> bool:
-        if value_field := _ASSIGNING.get(node.type):
-            value = node.child_by_field_name(value_field)
-            return value is not None and value.type in _ASSIGNED
-        # In C `struct S *s` names a structure that is defined elsewhere.
-        return not node.type.endswith("_specifier") or node.child_by_field_name("body") is not None
+    def is_function(self, definition: "Node") -> bool:
+        """Whether what is defined inside of a definition is its own business."""
+        return self.kinds[definition.type] in _FUNCTIONS
 
 
 def language(path: str) -> Language | None:
@@ -106,111 +118,122 @@ def name(node: "Node") -> str:
     return _text(found)
 
 
-_NAMES = ("identifier", "name", "variable_declaration")
-
-
 def _text(node: "Node | None") -> str:
     found = (node.text or b"").decode("utf-8", "replace") if node else ""
     return " ".join(found.split())[:_LONGEST_NAME]
 
 
-def _language(grammar: str, kinds: str, constants: str = "") -> Language:
-    """A language from lines of a word and the node types that it is for."""
-    rows = (line.split() for line in kinds.splitlines() if line.strip())
-    return Language(
-        grammar, {kind: word for word, *types in rows for kind in types}, frozenset(constants.split())
-    )
+def _language(grammar: str, constants: str, kinds: str) -> Language:
+    """A language from node types in words: ``kinds`` is a list of "what it is called, node types", by commas."""
+    rows = [row.split() for row in kinds.split(",")]
+    called = {kind: word for word, *types in rows for kind in types}
+    return Language(grammar, called, frozenset(constants.split()))
 
 
 _SCRIPT = """
-    function function_declaration generator_function_declaration variable_declarator assignment_expression
-    class class_declaration abstract_class_declaration
+    function function_declaration generator_function_declaration variable_declarator assignment_expression,
+    class class_declaration abstract_class_declaration,
     method method_definition
 """
-_TYPED = """
-    function function_signature
-    method abstract_method_signature method_signature
-    interface interface_declaration
-    type type_alias_declaration
-    enum enum_declaration
+_TYPED_SCRIPT = f"""{_SCRIPT},
+    function function_signature,
+    method abstract_method_signature method_signature,
+    interface interface_declaration,
+    type type_alias_declaration,
+    enum enum_declaration,
     namespace internal_module module
 """
+_DECLARED_IN_C = "declaration preproc_def preproc_function_def"
 _C = """
-    function function_definition
-    struct struct_specifier
-    union union_specifier
-    enum enum_specifier
+    function function_definition,
+    struct struct_specifier,
+    union union_specifier,
+    enum enum_specifier,
     typedef type_definition
 """
-_CONSTANTS_OF_C = "declaration preproc_def preproc_function_def"
-
-_PYTHON = _language("python", "def function_definition \n class class_definition", "assignment")
-_JAVASCRIPT = _language("javascript", _SCRIPT, "variable_declarator")
-_TYPESCRIPT = _language("typescript", _SCRIPT + _TYPED, "variable_declarator")
-_TSX = _language("tsx", _SCRIPT + _TYPED, "variable_declarator")
-_CPP = _language(
-    "cpp",
-    _C + "class class_specifier \n namespace namespace_definition \n concept concept_definition"
-    "\n using alias_declaration",
-    _CONSTANTS_OF_C,
-)
-_KOTLIN = _language(
-    "kotlin",
-    """
-    fun function_declaration
-    class class_declaration
-    object object_declaration companion_object
-    typealias type_alias
-    """,
-    "property_declaration",
-)
-_CLASSES = """
-    class class_declaration
-    interface interface_declaration
-    enum enum_declaration
-    record record_declaration
-    method method_declaration constructor_declaration
+_CPP = f"""{_C},
+    class class_specifier,
+    method field_declaration,
+    namespace namespace_definition,
+    concept concept_definition,
+    using alias_declaration
 """
-_OTHERS = {
-    (".go",): _language(
+
+# By the endings of file names: the grammar, its constants, its definitions.
+_LANGUAGES = {
+    "py pyi pyx": _language("python", "assignment", "def function_definition, class class_definition"),
+    "js jsx mjs cjs": _language("javascript", "variable_declarator", _SCRIPT),
+    "ts mts cts": _language("typescript", "variable_declarator", _TYPED_SCRIPT),
+    "tsx": _language("tsx", "variable_declarator", _TYPED_SCRIPT),
+    "c": _language("c", _DECLARED_IN_C, _C),
+    "h cc cpp cxx hh hpp hxx": _language("cpp", _DECLARED_IN_C, _CPP),
+    "go": _language(
         "go",
-        "func function_declaration method_declaration \n type type_spec",
-        "const_declaration var_declaration",
+        "const_spec var_spec",
+        "func function_declaration method_declaration, type type_spec type_alias",
     ),
-    (".rs",): _language(
+    "rs": _language(
         "rust",
-        "fn function_item \n struct struct_item \n enum enum_item \n trait trait_item \n impl impl_item"
-        "\n mod mod_item \n macro macro_definition",
         "const_item static_item",
+        """
+        fn function_item function_signature_item, struct struct_item, enum enum_item, union union_item,
+        trait trait_item, impl impl_item, mod mod_item, type type_item, macro macro_definition
+        """,
     ),
-    (".java",): _language("java", _CLASSES, "field_declaration"),
-    (".cs",): _language(
+    "java": _language(
+        "java",
+        "",
+        """
+        class class_declaration, interface interface_declaration annotation_type_declaration,
+        enum enum_declaration, record record_declaration, method method_declaration,
+        constructor constructor_declaration compact_constructor_declaration
+        """,
+    ),
+    "cs": _language(
         "csharp",
-        _CLASSES
-        + "struct struct_declaration \n namespace namespace_declaration \n property property_declaration",
-        "field_declaration",
+        "",
+        """
+        class class_declaration, struct struct_declaration, interface interface_declaration,
+        enum enum_declaration, record record_declaration, delegate delegate_declaration,
+        method method_declaration, constructor constructor_declaration, property property_declaration,
+        namespace namespace_declaration file_scoped_namespace_declaration
+        """,
     ),
-    (".c", ".h"): _language("c", _C, _CONSTANTS_OF_C),
-    (".rb",): _language("ruby", "def method singleton_method \n class class \n module module", "assignment"),
-    (".php",): _language(
+    "rb rake": _language("ruby", "assignment", "def method singleton_method, class class, module module"),
+    "php": _language(
         "php",
-        "function function_definition \n method method_declaration \n class class_declaration"
-        "\n interface interface_declaration \n trait trait_declaration \n enum enum_declaration",
-        "const_declaration",
+        "const_element",
+        """
+        function function_definition, class class_declaration, interface interface_declaration,
+        trait trait_declaration, enum enum_declaration, method method_declaration,
+        namespace namespace_definition
+        """,
     ),
-    (".scala",): _language(
+    "kt kts": _language(
+        "kotlin",
+        "property_declaration",
+        """
+        fun function_declaration, class class_declaration, object object_declaration companion_object,
+        typealias type_alias
+        """,
+    ),
+    "scala sc": _language(
         "scala",
-        "def function_definition \n class class_definition \n object object_definition"
-        "\n trait trait_definition",
         "val_definition",
+        """
+        def function_definition function_declaration, class class_definition, object object_definition,
+        trait trait_definition, enum enum_definition, type type_definition
+        """,
     ),
+    "swift": _language(
+        "swift",
+        "property_declaration",
+        """
+        func function_declaration protocol_function_declaration, class class_declaration,
+        protocol protocol_declaration, typealias typealias_declaration, init init_declaration
+        """,
+    ),
+    "lua": _language("lua", "", "function function_declaration"),
+    "sh bash": _language("bash", "variable_assignment", "function function_definition"),
 }
-_BY_SUFFIX: Mapping[str, Language] = {
-    **dict.fromkeys((".py", ".pyi", ".pyx", ".pxd"), _PYTHON),
-    **dict.fromkeys((".js", ".jsx", ".mjs", ".cjs"), _JAVASCRIPT),
-    **dict.fromkeys((".ts", ".mts", ".cts"), _TYPESCRIPT),
-    ".tsx": _TSX,
-    **dict.fromkeys((".cc", ".cpp", ".cxx", ".hpp", ".hh"), _CPP),
-    **dict.fromkeys((".kt", ".kts"), _KOTLIN),
-    **{suffix: known for suffixes, known in _OTHERS.items() for suffix in suffixes},
-}
+_BY_SUFFIX = {f".{one}": language for suffixes, language in _LANGUAGES.items() for one in suffixes.split()}

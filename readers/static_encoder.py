@@ -66,7 +66,8 @@ class StaticEncoder:
         """
         if not texts:
             return np.zeros((0, self.dimensions), dtype=np.float32)
-        encoded = self._tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)
+        whole = [text.encode("utf-8", "replace").decode("utf-8") for text in texts]  # half surrogates are refused
+        encoded = self._tokenizer.encode_batch_fast(whole, add_special_tokens=False)
         ids = [one.ids[:MOST_TOKENS] for one in encoded]
         sizes = np.array([len(one) for one in ids])
         filled = np.flatnonzero(sizes)

@@ -101,9 +101,7 @@ def _key(name: str) -> bytes:
 
 
 def _packed(blob: str, array: NDArray[np.floating[Any]]) -> bytes:
-    """Vectors as they are stored: a byte a number and a scale a vector, half of what float16 takes.
-
-    """
+    """Vectors as they are stored: a byte a number and a scale a vector, half of what float16 takes."""
     vectors = np.asarray(array, dtype=np.float32)
     if vectors.ndim != 2:
         raise RunError(f"the vectors of {blob!r} have the shape {vectors.shape}, not (chunks, dimensions)")

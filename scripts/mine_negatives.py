@@ -5,6 +5,7 @@ from pathlib import Path
 
 import click
 
+from ..core.errors import InputError
 from ..readers.sources import SOURCES
 from ..train.documents import FORMS
 from ..train.examples import Recipe
@@ -98,13 +99,14 @@ def command(
     )
     for reason, count in summary["dropped"].items():
         print(f"  {count:>7,}  {reason}")
-    print(
-        f"{sum(summary['negatives'].values()):,} negatives; {summary['too_near']:,} files too near to be dense ones"
-    )
+    negative = sum(summary["negatives"].values())
+    print(f"{negative:,} negatives; {summary['too_near']:,} files too near to be dense ones")
     for kind, count in summary["negatives"].items():
         print(f"  {count:>7,}  {kind}")
 
 
 def _listed(kinds: str) -> list[str]:
     listed = list(dict.fromkeys(kind.strip() for kind in kinds.split(",") if kind.strip()))
+    if not listed:
+        raise InputError(f"--kinds names no kind; there are {', '.join(KINDS)}, or none for pairs alone")
     return [] if listed == ["none"] else listed

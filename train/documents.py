@@ -4,6 +4,7 @@ A file is read as chunks that follow its structure, each under a line with its p
 it, or as one outline.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -15,6 +16,7 @@ from .rows import Row
 
 FORMS = ("chunks", "outlines")
 
+_IMPORT = re.compile(r"\s*(?:import|from|use|using|#\s*include)\b")
 _BLANK = 2  # lines between a function and what is added to it, at most
 _KEPT = 4096  # files whose documents stay in memory: all of a commit's, in most repositories
 
@@ -73,8 +75,8 @@ class Documents:
 def changed_document(documents: Sequence[Document], file: Row) -> Document:
     """The document that holds most of a file's changed lines.
 
-    Lines within the functions that are touched count first, so that an import that comes with a change
-    does not stand for it. A place where lines are added counts as one line.
+    Lines within the functions that are touched count first, and imports last: those that come with a change
+    do not stand for it. A place where lines are added counts as one line.
 
     Args:
         documents: of the file, at least one.
@@ -87,7 +89,9 @@ def changed_document(documents: Sequence[Document], file: Row) -> Document:
     last = documents[-1].end - 1
     lines = [min(line, last) for line in lines]
     inside = [line for line in lines if any(start <= line < end for start, end in spans)]
-    return max(documents, key=lambda one: (_held(one, inside), _held(one, lines)))
+    imports = _imports(documents)
+    others = [line for line in lines if line not in imports]
+    return max(documents, key=lambda one: tuple(_held(one, some) for some in (inside, others, lines)))
 
 
 def _place(added: int, spans: Sequence[tuple[int, int]]) -> int:
@@ -95,6 +99,17 @@ def _place(added: int, spans: Sequence[tuple[int, int]]) -> int:
     if any(start <= added < end for start, end in spans):
         return added
     return max((end - 1 for _, end in spans if end <= added <= end + _BLANK), default=added)
+
+
+def _imports(documents: Sequence[Document]) -> set[int]:
+    """The lines that import something, and those after them, before which one more would be added."""
+    found = {
+        line
+        for one in documents
+        for line, text in enumerate(one.body.split("\n"), one.start)
+        if _IMPORT.match(text)
+    }
+    return found | {line + 1 for line in found}
 
 
 def _held(document: Document, lines: Sequence[int]) -> int:

@@ -132,9 +132,15 @@ class Miner:
         """One for each file of the row that makes one; counts all of them."""
         self._tally.rows += 1
         self._tally.pairs += len(row["files"])
-        if not self._recipe.kinds:
+        row = {**row, "query": told(row["query"])}
+        if not row["query"].strip():
+            self._tally.dropped["no text"] += len(row["files"])
+        elif self._recipe.kinds:
+            yield from self._with_negatives(row)
+        else:
             yield from self._pairs(row)
-            return
+
+    def _with_negatives(self, row: Row) -> Iterator[Row]:
         question = self._question(row)
         if question is None:
             self._tally.dropped["missing commit"] += len(row["files"])
@@ -146,38 +152,28 @@ class Miner:
             negatives = self._negatives(question, file["path"], positive, bodies) if positive else []
             if positive is None or not negatives:
                 self._tally.dropped[reason or "no negative"] += 1
-                continue
-            self._tally.examples += 1
-            self._tally.negatives.update(kind for kind, _ in negatives)
-            yield {
-                "source": row["source"],
-                "id": row["id"],
-                "repo": row["repo"],
-                "query": told(row["query"]),
-                "positive": positive.text,
-                "negatives": [document.text for _, document in negatives],
-                "kinds": [kind for kind, _ in negatives],
-            }
+            else:
+                yield self._example(row, positive, negatives)
 
     def _pairs(self, row: Row) -> Iterator[Row]:
         """Examples without negatives, for which nothing but the files themselves is read."""
         for file in row["files"]:
             found = self._store.file(row["parent"], file["path"])
             documents, reason = self._documents.of(found) if found else ((), "not in the parent commit")
-            if not documents:
+            if documents:
+                yield self._example(row, changed_document(documents, file), [])
+            else:
                 self._tally.dropped[reason] += 1
-                continue
-            self._tally.examples += 1
-            positive = changed_document(documents, file).text
-            yield {
-                "source": row["source"],
-                "id": row["id"],
-                "repo": row["repo"],
-                "query": told(row["query"]),
-                "positive": positive,
-                "negatives": [],
-                "kinds": [],
-            }
+
+    def _example(self, row: Row, positive: Document, negatives: Sequence[tuple[str, Document]]) -> Row:
+        self._tally.examples += 1
+        self._tally.negatives.update(kind for kind, _ in negatives)
+        return {
+            **{key: row[key] for key in ("source", "id", "repo", "query")},
+            "positive": positive.text,
+            "negatives": [document.text for _, document in negatives],
+            "kinds": [kind for kind, _ in negatives],
+        }
 
     def _question(self, row: Row) -> Question | None:
         try:

@@ -1,20 +1,20 @@
-"""Examples to train on: each question with the document it is about, and some that are hard to tell from it.
+r"""Examples to train on: each question with the document it is about, and some that are hard to tell from it.
 
 An example::
 
     {"source": "history", "id": "1b40d9367a3e", "repo": "celery/celery", "query": "RPC result backend …",
-     "positive": "celery/backends/rpc.py RPCBackend.poll\ndef poll(self, …", "negatives": ["…", …],
-     "kinds": ["bm25", "folder", …]}
+     "positive": "celery/backends/rpc.py > class RPCBackend > def poll\n    def poll(self, …",
+     "negatives": ["…", …], "kinds": ["bm25", "folder", …]}
 
 There is one for each row and file that it changed: a pair. Documents are as `documents` tells, of the parent
 commit; ``kinds`` tells of each negative how it was found (`negative_kinds`).
 
 What the model finds may answer the question as well. A dense negative has therefore at most 95 % of the
-positive's cosine with the query (``TopK-PercPos`` of NV-Retriever, Moreira et al. 2024, arXiv 2407.15831). Other
-kinds know no margin: unlike the passages of a web page, the files that a change leaves alone are labelled, and
-what the model wrongly puts above the positive is what it has to learn. A pair whose positive no scorer finds is
-left out, as its text does not tell what it is about (consistency filters of CoRNStack, arXiv 2412.01007, and
-E5, arXiv 2212.03533).
+positive's cosine with the query (``TopK-PercPos`` of NV-Retriever, Moreira et al. 2024, arXiv 2407.15831).
+Other kinds know no margin: unlike the passages of a web page, the files that a change leaves alone are
+labelled, and what a model wrongly puts above the positive is what it has to learn. A pair whose positive no
+scorer finds is left out, as its text does not tell what it is about (consistency filters of CoRNStack, arXiv
+2412.01007, and E5, arXiv 2212.03533).
 """
 
 import hashlib

@@ -34,7 +34,7 @@ class Similarity:
 
     Example:
         >>> nearest = Similarity("models/bi-encoder")  # doctest: +SKIP
-        >>> nearest.cosines("the cache is stale", ["def reload(cache): ...", "def parse(text): ..."])
+        >>> nearest.cosines("the cache is stale", ["def reload(cache):", "def parse():"])  # doctest: +SKIP
         array([0.5213, 0.1106])
     """
 

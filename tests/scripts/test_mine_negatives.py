@@ -56,6 +56,12 @@ def test_its_options_reach_the_recipe(firstpage, mined):
     assert len(examples(mined)[0]["negatives"]) == 1
 
 
+def test_pairs_alone_are_mined_without_kinds(firstpage, mined):
+    done = firstpage(*arguments(mined, "--kinds", "none"))
+    assert (done.status, done.lines[1]) == (0, "0 negatives; 0 files too near to be dense ones")
+    assert [(row["negatives"], row["kinds"]) for row in examples(mined)] == [([], [])]
+
+
 def test_a_model_brings_dense_negatives(mined, bi_encoder, capfd):
     asked = [
         *map(str, arguments(mined, "--model", bi_encoder, "--kinds", "dense", "--margin", "9", "--json"))
@@ -75,7 +81,8 @@ def test_what_cannot_be_used_is_refused(in_process, mined):
 
     assert run("--kinds", "bm26").is_refused("there is no kind 'bm26' of negatives; there are bm25, dense")
     assert run("--kinds", "bm25,dense").is_refused("--kinds dense needs --model")
-    assert run("--kinds", ",").is_refused("a recipe takes some kinds")
+    assert run("--kinds", ",").is_refused("--kinds names no kind; there are bm25, dense")
+    assert run("--kinds", "none,bm25").is_refused("there is no kind 'none' of negatives")
     assert run("--model", mined / "none").is_refused("--model", "is no folder")
     assert run("--margin", "0").is_refused("--margin")
     assert run("--negatives", "0").is_refused("--negatives")

@@ -49,11 +49,13 @@ def test_the_changed_document_holds_the_changed_line(read, line):
         assert one.start <= line < one.end
 
 
-def test_most_lines_count_and_those_in_functions_first(read):
+def test_most_lines_count_those_in_functions_first_and_imports_last(read):
     documents, _ = read(TEXT)
     last = changed_document(documents, row((63, 64)))
-    assert changed_document(documents, row((1, 3), (63, 64))) == documents[0]
-    assert changed_document(documents, row((1, 3), (63, 64), functions=[(62, 64)])) == last
+    assert changed_document(documents, row((5, 7), (63, 64))) == documents[0]
+    assert changed_document(documents, row((1, 3), (3, 3), (63, 64))) == last  # imports
+    assert changed_document(documents, row((1, 3))) == documents[0]
+    assert changed_document(documents, row((5, 7), (63, 64), functions=[(62, 64)])) == last
 
 
 def test_lines_that_are_added_belong_to_the_function_that_they_extend(read):

@@ -182,6 +182,26 @@ def test_kinds_take_turns_up_to_the_number_asked_for(mine, grown):
     assert len(mine(grown, asked, negatives=1)[0][0]["negatives"]) == 1
 
 
+def test_without_kinds_examples_are_pairs_and_none_is_left_out(mine, grown):
+    lost = row(grown, "src/cache.py", "none.py", query="Something else entirely")
+    (found, other), summary = mine(grown, lost, row(grown, "src/cache.py"), kinds=[])
+    assert (found["negatives"], found["kinds"], found["query"]) == ([], [], lost["query"])
+    assert found["positive"] == other["positive"] == mine(grown, row(grown, "src/cache.py"))[0][0]["positive"]
+    assert (summary["pairs"], summary["dropped"]) == (3, {"not in the parent commit": 1})
+    missing = lost | {"parent": "1" * 40}
+    assert mine(grown, missing, row(grown, "src/cache.py"), kinds=[])[1]["examples"] == 1
+
+
+@pytest.mark.parametrize("kinds", [[], ["bm25"]])
+def test_lines_of_a_message_that_tell_the_answer_are_no_part_of_the_query(mine, grown, kinds):
+    query = f"{QUERY}\n\n* Update cache.py\n* it was lost"
+    told = row(grown, "src/cache.py", query=query)
+    nothing = row(grown, "src/cache.py", query="Update cache.py")
+    (example,), summary = mine(grown, told, nothing, kinds=kinds)
+    assert example["query"] == f"{QUERY}\n\n* it was lost"
+    assert summary["dropped"] == {"no text": 1}
+
+
 def test_the_lot_is_drawn_by_the_seed(mine, grown):
     grown.commit("More", {f"src/more_{number}.py": f"more = {number}\n" for number in range(20)})
     grown.commit(QUERY, {"src/cache.py": CACHE})
@@ -377,7 +397,6 @@ def test_a_run_of_another_recipe_or_model_starts_over(mine, repository, tmp_path
     ("options", "said"),
     [
         ({"kinds": ["bm26"]}, "there is no kind 'bm26' of negatives; there are bm25, dense"),
-        ({"kinds": []}, "takes some kinds"),
         ({"negatives": 0}, "1 negative or more"),
         ({"margin": 0.0}, "a margin above 0"),
         ({"margin": float("nan")}, "a margin above 0"),

@@ -1,0 +1,104 @@
+import json
+import time
+
+import numpy as np
+import pytest
+
+from firstpage.core.errors import InputError
+from firstpage.core.git import GitStore
+from firstpage.core.items import Item, Query
+from firstpage.core.values import evaluate
+from firstpage.readers.blob_index import BlobIndex
+from firstpage.readers.candidates import candidate_items
+from firstpage.readers.fused import Fused, features
+from firstpage.readers.hybrid import Hybrid
+from firstpage.readers.sources import PYTHON
+from firstpage.readers.trees import as_json
+
+
+@pytest.fixture
+def trees(tmp_path):
+    """Trees that ask whether a file defines much of what the query names, then how near its chunks are."""
+
+    def asking(column, threshold, low, high):
+        return {
+            "split_feature": column, "threshold": threshold,
+            "left_child": {"leaf_value": low}, "right_child": {"leaf_value": high},
+        }  # fmt: skip
+
+    file = tmp_path / "fused.json"
+    file.write_text(as_json(["defines/best", "chunk whole"], [asking(0, 0.5, 0.0, 2.0), asking(1, 0.3, 0.0, 1.0)]))
+    return file
+
+
+def item(path, content):
+    return Item(path, path, content, {"path": path})
+
+
+FILES = {"app/views.py": "def index_view(): ...\n", "app/cache.py": "class CacheStore:\n    def clear(self): ...\n"}
+ITEMS = [item(path, content) for path, content in FILES.items()]
+
+
+def test_trees_decide(trees, encoder_folder):
+    values = evaluate(Fused(trees, encoder_folder), Query("CacheStore is stale"), ITEMS)
+    assert values[1] > values[0]
+    assert ((values > 0) & (values < 1)).all()
+
+
+def test_items_of_a_commit_are_ranked_by_what_its_corpus_says(repository, trees, encoder_folder):
+    repository.commit("first", FILES)
+    with GitStore(repository.folder) as store, BlobIndex(store) as index:
+        items = candidate_items(index.corpus("HEAD", PYTHON), [0, 1])
+        values = evaluate(Fused(trees, encoder_folder), Query("CacheStore is stale"), items)
+        assert values[0] > values[1]
+
+
+def test_columns_of_an_answer_are_those_of_the_same_files_of_a_commit_but_for_history(repository, encoder_folder):
+    repository.commit("first", FILES)
+    query = Query("CacheStore is stale")
+    with GitStore(repository.folder) as store, BlobIndex(store) as index:
+        items = candidate_items(index.corpus("HEAD", PYTHON), [0, 1])
+        of_commit = features(query, items, encoder_folder)
+    of_answer = features(query, [item(one.id, one.content) for one in items], encoder_folder)
+    assert list(of_answer) == list(of_commit)
+    for name in ("content", "defines", "path", "test"):
+        np.testing.assert_allclose(of_answer[name], of_commit[name])
+    np.testing.assert_allclose(of_answer["chunk whole"], of_commit["chunk whole"], atol=0.01)
+
+
+def test_items_that_stand_for_no_file_are_ranked_by_hybrid(trees, encoder_folder):
+    items = [Item("1", "cache miss"), Item("2", "view shown"), *ITEMS]
+    query = Query("view")
+    np.testing.assert_array_equal(
+        Fused(trees, encoder_folder).values(query, items), Hybrid().values(query, items)
+    )
+
+
+def test_neural_columns_are_worked_out_only_where_a_tree_asks_for_them(trees, encoder_folder, tmp_path):
+    lexical = tmp_path / "lexical.json"
+    kept = json.loads(trees.read_text())
+    lexical.write_text(json.dumps({**kept, "columns": ["defines/best", "content"]}))
+    values = evaluate(Fused(lexical, tmp_path / "no encoder"), Query("CacheStore"), ITEMS)
+    assert values[1] > values[0]
+    with pytest.raises(InputError, match="no encoder"):
+        evaluate(Fused(trees, tmp_path / "no encoder"), Query("CacheStore"), ITEMS)
+
+
+def test_trees_that_ask_for_an_unknown_column_are_refused(trees, encoder_folder, tmp_path):
+    other = tmp_path / "other.json"
+    other.write_text(trees.read_text().replace("defines/best", "astrology"))
+    with pytest.raises(InputError, match="astrology"):
+        evaluate(Fused(other, encoder_folder), Query("CacheStore"), ITEMS)
+
+
+@pytest.mark.parametrize("text", ["", "x" * 100_000, "```\n" * 5_000, "\x00\ud800"])
+def test_any_query_has_values(trees, encoder_folder, text):
+    assert evaluate(Fused(trees, encoder_folder), Query(text), ITEMS).shape == (2,)
+
+
+def test_a_generated_file_of_ten_megabytes_does_not_hold_up_the_rest(trees, encoder_folder):
+    started = time.monotonic()
+    items = [*ITEMS, item("app/table.py", "T = [\n" + "    1234,\n" * 1_000_000 + "]\n")]
+    values = evaluate(Fused(trees, encoder_folder), Query("CacheStore"), items)
+    assert values[1] == values.max()
+    assert time.monotonic() - started < 60  # not a measurement: it must end
