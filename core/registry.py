@@ -7,6 +7,7 @@ the table, and to list all names.
 
 from collections.abc import Callable, Mapping
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Generic, TypeVar, cast
 
 from .errors import InputError, RunError
@@ -25,11 +26,15 @@ class Registry(Generic[T]):
             point names is called without arguments and returns the thing.
         kind: what is registered, for messages: ``value function``.
         built_in: name to ``module:attribute``.
+        trained: the same of things that are made of a folder of weights, asked for as ``NAME@FOLDER``.
     """
 
-    def __init__(self, group: str, kind: str, built_in: Mapping[str, str]) -> None:
+    def __init__(
+        self, group: str, kind: str, built_in: Mapping[str, str], trained: Mapping[str, str] | None = None
+    ) -> None:
         self.group, self.kind = group, kind
         self._built_in = built_in
+        self._trained = trained or {}
 
     def names(self) -> list[str]:
         """All names: firstpage's own in their order, then those of installed packages by name."""
@@ -40,12 +45,19 @@ class Registry(Generic[T]):
         """The thing of that name.
 
         Raises:
-            InputError: nothing has that name; the nearest name is suggested.
+            InputError: nothing has that name, and the nearest is suggested; or weights are not named, or
+                cannot be used.
             RunError: the package that brings it cannot be loaded.
         """
         if name in self._built_in:
-            module, _, attribute = self._built_in[name].partition(":")
-            return cast("Callable[[], T]", getattr(import_module(module), attribute))()
+            return cast("Callable[[], T]", _attribute(self._built_in[name]))()
+        kind, _, folder = name.partition("@")
+        if kind in self._trained:
+            if not folder:
+                raise InputError(
+                    f"the {self.kind} '{kind}' needs its weights: name their folder, as in {kind}@FOLDER"
+                )
+            return cast("Callable[[Path], T]", _attribute(self._trained[kind]))(Path(folder))
         for point in self._entry_points():
             if point.name == name:
                 return self._load(point)
@@ -77,3 +89,9 @@ class Registry(Generic[T]):
 
         near = get_close_matches(name.lower(), self.names(), n=1)
         return f"did you mean '{near[0]}'?" if near else f"there are {', '.join(self.names())}"
+
+
+def _attribute(place: str) -> object:
+    """What ``module:attribute`` names."""
+    module, _, attribute = place.partition(":")
+    return getattr(import_module(module), attribute)

@@ -25,12 +25,11 @@ from ..core.errors import FirstpageError, RunError
 from ..core.git import GitStore
 from ..core.items import Item, Query
 from ..core.pages import first_page
-from ..core.values import ValueFunction, evaluate, ranking
+from ..core.values import evaluate, ranking
 from ..readers import value_functions
 from ..readers.blob_index import BlobIndex
 from ..readers.candidates import candidate_generators, candidate_items
 from ..readers.corpus import Corpus
-from ..readers.fused import Fused
 from .tasks import Task
 
 T = TypeVar("T")
@@ -110,7 +109,7 @@ def measure(task: Task, corpus: Corpus, plan: Plan) -> list[Cell]:
             on_page, seconds, first, failed = nothing, 0.0, "", ""
             started = time.perf_counter()
             try:
-                values = evaluate(_function(name), query, items)
+                values = evaluate(value_functions.create(name), query, items)
             except FirstpageError as error:
                 failed = str(error)
             else:
@@ -124,12 +123,6 @@ def measure(task: Task, corpus: Corpus, plan: Plan) -> list[Cell]:
                 )
             )  # fmt: skip
     return cells
-
-
-def _function(name: str) -> ValueFunction:
-    """The value function of a name; ``fused@FILE`` is `Fused` with other trees, such as those of an ablation."""
-    fused, _, trees = name.partition("@")
-    return Fused(Path(trees)) if trees and fused == Fused.name else value_functions.create(name)
 
 
 def outcome(

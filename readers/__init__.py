@@ -9,7 +9,6 @@ Example:
     [0.0, 0.408]
 """
 
-from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from ..core.registry import Registry
@@ -17,13 +16,8 @@ from ..core.registry import Registry
 if TYPE_CHECKING:
     from ..core.values import ValueFunction
 
-
-def _is_installed(*packages: str) -> bool:
-    return all(find_spec(package) for package in packages)
-
-
-# The default of every command: the learned ranker where what it reads its weights with is installed.
-DEFAULT = "fused" if _is_installed("safetensors", "tokenizers", "tree_sitter_language_pack") else "hybrid"
+# The default of every command, until a learned ranker ships.
+DEFAULT = "hybrid"
 
 value_functions: "Registry[ValueFunction]" = Registry(
     "firstpage.value_functions",
@@ -37,6 +31,8 @@ value_functions: "Registry[ValueFunction]" = Registry(
         "priority_all": "firstpage.readers.keyword:PriorityAll",
         "bm25": "firstpage.readers.bm25:BM25",
         "hybrid": "firstpage.readers.hybrid:Hybrid",
+    },
+    trained={
         "bi-encoder": "firstpage.readers.bi_encoder:BiEncoder",
         "fused": "firstpage.readers.fused:Fused",
     },

@@ -12,8 +12,6 @@ from .mentions import parts
 from .static_encoder import StaticEncoder
 from .vectors import VectorStore
 
-WEIGHTS_FOLDER = Path(__file__).parent / "weights" / "bi_encoder"
-
 _MOST_OF_QUERY = 20_000  # characters
 _MOST_CHUNKS = 400  # of a file; a larger one is judged by its beginning
 _BEST = 3  # chunks whose mean stands for a file beside its best one
@@ -30,7 +28,7 @@ class BiEncoder:
     """The mean cosine between the query's title and the three nearest chunks of an item, 0 where it is below.
 
     Args:
-        folder: of the encoder's weights; those that come with firstpage if None.
+        folder: of the encoder's weights, as `train.export` makes it.
 
     Raises:
         InputError: the weights are damaged.
@@ -39,8 +37,8 @@ class BiEncoder:
 
     name = "bi-encoder"
 
-    def __init__(self, folder: Path | None = None) -> None:
-        self._similarities = similarities(folder or WEIGHTS_FOLDER)
+    def __init__(self, folder: Path) -> None:
+        self._similarities = similarities(folder)
 
     def values(self, query: Query, items: Sequence[Item]) -> NDArray[np.float64]:
         """Shape ``(len(items),)``, from 0 to 1."""

@@ -91,23 +91,33 @@ class Past:
 
 
 class Union:
-    """What BM25 finds, then what grep, names and history find beyond it.
-
-    The limit holds for grep; of BM25 it takes twice as many, of names and history two fifths.
-    """
+    """What BM25 finds, then what grep finds beyond it: up to twice ``limit`` candidates."""
 
     name = "union"
 
     def candidates(self, corpus: Corpus, query: Query, limit: int = LIMIT) -> NDArray[np.intp]:
-        """Positions, those of BM25 first; at most four times ``limit``."""
+        """Positions, those of BM25 first."""
+        ranked = RankedCorpus().candidates(corpus, query, limit)
+        return _joined(ranked, Grep().candidates(corpus, query, limit))
+
+
+class Wide:
+    """What BM25 finds, then what grep, history and names find beyond it: for a ranker that tells them apart.
+
+    Of BM25 it takes twice the limit, of history and names two fifths each: up to four times as many together.
+    """
+
+    name = "wide"
+
+    def candidates(self, corpus: Corpus, query: Query, limit: int = LIMIT) -> NDArray[np.intp]:
+        """Positions, those of BM25 first."""
         few = max(1, limit * 2 // 5)
-        parts = (
+        return _joined(
             RankedCorpus().candidates(corpus, query, 2 * limit),
             Grep().candidates(corpus, query, limit),
             Past().candidates(corpus, query, few),
             Named().candidates(corpus, query, few),
         )
-        return np.array(list(dict.fromkeys(np.concatenate(parts).tolist())), dtype=np.intp)
 
 
 candidate_generators: Registry[CandidateGenerator] = Registry(
@@ -116,9 +126,10 @@ candidate_generators: Registry[CandidateGenerator] = Registry(
     {
         "grep": "firstpage.readers.candidates:Grep",
         "bm25": "firstpage.readers.candidates:RankedCorpus",
+        "union": "firstpage.readers.candidates:Union",
         "names": "firstpage.readers.candidates:Named",
         "history": "firstpage.readers.candidates:Past",
-        "union": "firstpage.readers.candidates:Union",
+        "wide": "firstpage.readers.candidates:Wide",
     },
 )
 
@@ -139,6 +150,11 @@ def _item(corpus: Corpus, place: int) -> Item:
     return Item(
         file.path, file.path, body, {"path": file.path, "blob": file.blob, "corpus": corpus, "place": place}
     )
+
+
+def _joined(*parts: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Positions in order, each once."""
+    return np.array(list(dict.fromkeys(np.concatenate(parts).tolist())), dtype=np.intp)
 
 
 def _best(scores: NDArray[np.float64], limit: int) -> NDArray[np.intp]:

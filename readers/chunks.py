@@ -1,9 +1,10 @@
 """Source files as chunks that follow their structure, and as one outline: what the neural readers read."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import takewhile
+from itertools import accumulate, groupby
+from math import ceil
 from typing import TYPE_CHECKING
 
 from .definitions import definitions
@@ -19,9 +20,8 @@ _DEEPEST = 12  # definitions within each other that are told apart
 _DOC_WORDS = 60
 _DOC = re.compile(r"\A(?:\s*#[^\n]*\n|\s)*[rRuU]?(\"\"\"|''')(.*?)(?:\1|\Z)", re.DOTALL)
 _COMMENT = re.compile(r"\A\s*(?:/\*(.*?)\*/|((?:\s*(?://|#)[^\n]*\n)+))", re.DOTALL)
-_LINE = re.compile(r"[^\n]*\n|[^\n]+\Z")
-
-_Cut = tuple[int, tuple[str, ...]]  # a line from 0, and the labels of what is around it
+_LINE = re.compile(r"[^\n]*\n|[^\n]+\Z")  # as git and tree-sitter count them: no other character ends one
+_LEADING = re.compile("comment|attribute")  # node types that belong to what stands right below them
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,36 +44,41 @@ class Chunk:
 def chunks(path: str, text: str, most: int = MOST) -> list[Chunk]:
     r"""The chunks of a file, in order; joined, their texts are what was read of it.
 
-    A function is a chunk, a class is one up to its first method. Neighbours that are small together become
-    one; what is too long is cut between lines, and a line that is too long anywhere. A file in no known
-    language is cut by its length alone.
+    A definition that fits is one piece, with the comments right above it. A larger one is taken apart: into
+    the members of a class, the statements of a function, and at last into lines. Neighbours of the same body
+    become one chunk while they fit. A line that does not fit is cut every ``most`` characters, and its pieces
+    are chunks of the same line. A file in no known language is cut between lines alone.
 
     Args:
         path: tells the language, and stands in the headers.
-        text: of the file, of which `READ` characters are read.
-        most: characters of a chunk.
+        text: of the file, of which `READ` characters are read; binary or minified, it is cut all the same.
+        most: characters of a chunk, at least 1.
 
     Raises:
-        MissingExtraError: tree-sitter is not installed.
+        MissingExtraError: the language is known, and tree-sitter is not installed.
+        ValueError: ``most`` is below 1.
 
     Example:
         >>> found = chunks("a.py", "class A:\n    def b(self):\n        return 1\n", most=40)
         >>> [(chunk.start, chunk.end, chunk.header) for chunk in found]
         [(1, 2, 'a.py > class A'), (2, 4, 'a.py > class A > def b')]
     """
-    lines = _LINE.findall(text[:READ])
+    if most < 1:
+        raise ValueError(f"a chunk of at most {most} characters holds nothing")
+    read = text[:READ]
+    lines = _LINE.findall(read)
+    ends = [0, *accumulate(map(len, lines))]
     known = language(path)
-    cuts = _cuts(known, text[:READ]) if known else [(0, ())]
-    ends = [row for row, _ in cuts[1:]] + [len(lines)]
-    pieces = [_Piece(row, end, labels) for (row, labels), end in zip(cuts, ends, strict=True) if row < end]
-    sizes = [0]
-    for line in lines:
-        sizes.append(sizes[-1] + len(line))
-    return [
-        Chunk(start + 1, end + 1, " > ".join((path, *piece.labels)), part)
-        for piece in _merged(pieces, lines, sizes, most)
-        for start, end, part in _split(lines, piece, most)
-    ]
+    whole = _Piece(0, len(lines), nodes=(parse(known, read),) if known else ())
+    # Bytes of a path that are no text would be none to a tokenizer either.
+    shown = path.encode("utf-8", "replace").decode()
+    found = []
+    for run in _packed(_pieces(whole, known, ends, most), ends, most):
+        start, end = run[0].start, run[-1].end
+        header = " > ".join((shown, *(run[0].labels if len(run) == 1 else run[0].around)))
+        body = "".join(lines[start:end])
+        found += [Chunk(start + 1, end + 1, header, body[at : at + most]) for at in range(0, len(body), most)]
+    return found
 
 
 def document(chunk: Chunk) -> str:
@@ -98,65 +103,101 @@ def outline(path: str, text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """Lines from ``start`` up to ``end``, from 0, and the labels around them."""
+    """Lines from ``start`` up to ``end``, from 0.
+
+    Args:
+        around: labels of the definitions whose body it is part of.
+        home: the line where the innermost of those begins.
+        label: of the one definition that it is, if it is one.
+        nodes: the syntax in it, if any is known.
+    """
 
     start: int
     end: int
-    labels: tuple[str, ...]
+    around: tuple[str, ...] = ()
+    home: int = 0
+    label: str = ""
+    nodes: Sequence["Node"] = ()
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return (*self.around, self.label) if self.label else self.around
 
 
-def _cuts(known: Language, text: str) -> list[_Cut]:
-    """Where pieces begin, in order, the first at line 0; of several at one line the innermost."""
-    return sorted(({0: ()} | dict(_inside(known, parse(known, text), ()))).items())
-
-
-def _inside(known: Language, node: "Node", around: tuple[str, ...]) -> Iterator[_Cut]:
-    for child in node.named_children:
-        if (definition := known.definition(child)) is None:
-            continue
-        labels = (*around, known.label(definition))
-        yield child.start_point.row, labels
-        if len(labels) < _DEEPEST:
-            yield from _inside(known, definition.child_by_field_name("body") or definition, labels)
-        ends_with_line = child.end_point.column == 0
-        yield child.end_point.row + (not ends_with_line), around
-
-
-def _merged(
-    pieces: Sequence[_Piece], lines: Sequence[str], sizes: Sequence[int], most: int
-) -> list[_Piece]:
-    """Pieces with their neighbours where both take no more than half of a chunk, and with blank lines."""
-    merged: list[_Piece] = []
-    for piece in pieces:
-        if merged and not any(map(str.strip, lines[piece.start : piece.end])):
-            merged[-1] = _Piece(merged[-1].start, piece.end, merged[-1].labels)
-        elif merged and sizes[piece.end] - sizes[merged[-1].start] <= most // 2:
-            shared = _shared(merged[-1].labels, piece.labels)
-            merged[-1] = _Piece(merged[-1].start, piece.end, shared)
+def _pieces(whole: _Piece, known: Language | None, ends: Sequence[int], most: int) -> Iterator[_Piece]:
+    """The largest parts that fit, or are single lines, in order."""
+    waiting = [whole] if whole.start < whole.end else []
+    while waiting:  # no recursion: code that was generated may be nested very deep
+        piece = waiting.pop()
+        if piece.end - piece.start == 1 or ends[piece.end] - ends[piece.start] <= most:
+            yield piece
         else:
-            merged.append(piece)
-    return merged
+            waiting.extend(reversed(_parts(piece, known)))
 
 
-def _shared(some: tuple[str, ...], others: tuple[str, ...]) -> tuple[str, ...]:
-    """The labels that both begin with."""
-    pairs = zip(some, others, strict=False)
-    return tuple(one for one, _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+def _parts(piece: _Piece, known: Language | None) -> list[_Piece]:
+    """What a piece of several lines is made of: what its syntax is, or lines where it has no parts."""
+    inside = [part for node in piece.nodes for part in (_opened(node, known) if known else ())]
+    around, home = piece.labels[:_DEEPEST], piece.start if piece.label else piece.home
+    if known is None or inside == list(piece.nodes):
+        return [_Piece(row, row + 1, around, home) for row in range(piece.start, piece.end)]
+    groups = _by_rows(inside)
+    starts = [piece.start, *(group[0].start_point.row for group in groups[1:])]
+    return [
+        _Piece(start, end, around, home, _label(group, known), group)
+        for group, start, end in zip(groups, starts, [*starts[1:], piece.end], strict=True)
+    ]
 
 
-def _split(lines: Sequence[str], piece: _Piece, most: int) -> Iterator[tuple[int, int, str]]:
-    """The piece cut between lines, as late as fits; too long a line is cut every ``most`` characters."""
-    start, held = piece.start, ""
-    for row in range(piece.start, piece.end):
-        line = lines[row]
-        if held and len(held) + len(line) > most:
-            yield start, row, held
-            start, held = row, ""
-        while len(line) > most:
-            yield row, row + 1, line[:most]
-            line = line[most:]
-        if not held:
-            start = row
-        held += line
-    if held:
-        yield start, piece.end, held
+def _opened(node: "Node", known: Language) -> list["Node"]:
+    """The children of a node; of one that is wrapped around a definition, those of both."""
+    definition = known.definition(node)
+    if definition is None or definition == node:
+        return node.children or [node]
+    return [
+        inner
+        for child in node.children
+        for inner in (_opened(child, known) if known.definition(child) == definition else [child])
+    ]
+
+
+def _by_rows(nodes: Iterable["Node"]) -> list[list["Node"]]:
+    """Nodes in groups that share no line, comments together with what stands right below them."""
+    groups: list[list[Node]] = []
+    last, leading = -1, False
+    for node in nodes:
+        first = node.start_point.row
+        if groups and (first <= last or (leading and first == last + 1)):
+            groups[-1].append(node)
+        else:
+            groups.append([node])
+        leading = first > last and _LEADING.search(node.type) is not None
+        ends_with_line = node.end_point.column == 0
+        last = max(last, first, node.end_point.row - ends_with_line)
+    return groups
+
+
+def _label(group: Sequence["Node"], known: Language) -> str:
+    """Of the one definition in a group; empty if there is none, or several."""
+    found = [definition for node in group if (definition := known.definition(node))]
+    return known.label(found[0]) if len(found) == 1 else ""
+
+
+def _packed(pieces: Iterable[_Piece], ends: Sequence[int], most: int) -> Iterator[list[_Piece]]:
+    """Neighbours of the same body that become one chunk: while they fit, definitions up to half of one.
+
+    What does not fit is shared out evenly, so that no chunk holds but the last line of a function.
+    """
+    for _, same in groupby(pieces, lambda piece: (piece.home, piece.around)):
+        run = list(same)
+        size = ends[run[-1].end] - ends[run[0].start]
+        enough = size / ceil(size / most)
+        held: list[_Piece] = []
+        for piece in run:
+            limit = most // 2 if any(one.label for one in (*held, piece)) else most
+            start = ends[held[0].start] if held else 0
+            if held and (ends[piece.end] - start > limit or ends[held[-1].end] - start >= enough):
+                yield held
+                held = []
+            held.append(piece)
+        yield held

@@ -14,22 +14,21 @@ from numpy.typing import NDArray
 from ..core.errors import InputError
 from ..core.items import Item, Query
 from .bi_encoder import COLUMNS as NEURAL
-from .bi_encoder import WEIGHTS_FOLDER as ENCODER_FOLDER
 from .bi_encoder import similarities
 from .corpus import Corpus, corpus_of
 from .hybrid import Hybrid
 from .signals import signals
 from .trees import Trees, load_trees
 
-WEIGHTS_FILE = Path(__file__).parent / "weights" / "fused.json"
+TREES, ENCODER = "fused.json", "encoder"  # in the folder of a fused ranker
 
 
 class Fused:
     """A file's probable worth, from all signals together.
 
     Args:
-        trees: the file of the trained trees; those that come with firstpage if None.
-        encoder: the folder of the bi-encoder that they were trained with.
+        folder: that ``firstpage train fusion`` made: `TREES`, and in `ENCODER` the bi-encoder that they were
+            trained with.
 
     Raises:
         InputError: the weights are damaged.
@@ -38,9 +37,9 @@ class Fused:
 
     name = "fused"
 
-    def __init__(self, trees: Path | None = None, encoder: Path | None = None) -> None:
-        self._trees = _trees(trees or WEIGHTS_FILE)
-        self._encoder = encoder or ENCODER_FOLDER
+    def __init__(self, folder: Path) -> None:
+        self._trees = _trees(folder / TREES)
+        self._encoder = folder / ENCODER
 
     def values(self, query: Query, items: Sequence[Item]) -> NDArray[np.float64]:
         """The logistic of the trees' sum, which keeps their order.
@@ -52,7 +51,9 @@ class Fused:
             return Hybrid().values(query, items)
         columns = features(query, items, self._encoder, needed=self._trees.columns)
         if unknown := [name for name in self._trees.columns if name not in columns]:
-            raise InputError(f"the trees of the fused ranker ask for '{unknown[0]}', which no file has; train them")
+            raise InputError(
+                f"the trees of the fused ranker ask for '{unknown[0]}', which no file has; train them"
+            )
         rows = np.stack([columns[name] for name in self._trees.columns], axis=1)
         return np.asarray(1 / (1 + np.exp(-self._trees.sums(rows))))
 

@@ -66,7 +66,8 @@ class StaticEncoder:
         """
         if not texts:
             return np.zeros((0, self.dimensions), dtype=np.float32)
-        whole = [text.encode("utf-8", "replace").decode("utf-8") for text in texts]  # half surrogates are refused
+        # Half a surrogate pair is refused by the tokenizer.
+        whole = [text.encode("utf-8", "replace").decode("utf-8") for text in texts]
         encoded = self._tokenizer.encode_batch_fast(whole, add_special_tokens=False)
         ids = [one.ids[:MOST_TOKENS] for one in encoded]
         sizes = np.array([len(one) for one in ids])

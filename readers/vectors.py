@@ -1,7 +1,7 @@
 """The embeddings of what was read once, kept on disk by its hash and the model's.
 
-A blob and a model together make its vectors, whatever repository holds it. So there is one `CacheFile` a model:
-clones and forks share their vectors, and what a model no longer in use has left is one file to delete.
+A blob and a model together make its vectors, whatever repository holds it. So there is one `CacheFile` a
+model: clones and forks share their vectors, and what a model no longer in use has left is one file to delete.
 """
 
 import hashlib
@@ -112,7 +112,7 @@ def _packed(blob: str, array: NDArray[np.floating[Any]]) -> bytes:
     numbers = np.divide(vectors, scales, out=np.zeros_like(vectors), where=scales > 0)
     body = _HEAD.pack(0, *vectors.shape)[4:] + scales.astype("<f4").tobytes()
     body += np.rint(numbers).clip(-_LARGEST, _LARGEST).astype(np.int8).tobytes()
-    return zlib.crc32(body).to_bytes(4, "little") + body
+    return bytes(zlib.crc32(body).to_bytes(4, "little") + body)
 
 
 def _unpacked(value: object) -> NDArray[np.float32] | None:

@@ -41,7 +41,7 @@ class Vocabulary:
         self._newest += len(numbered)
 
     def forget(self) -> None:
-        """Starts over, with a new mapping: whoever holds the old one goes on with the numbers that are his."""
+        """Starts over, with a new mapping: whoever holds the old one goes on with its numbers."""
         self.ids, self._newest = {}, 0
 
     def packed(self, words: Iterable[str]) -> bytes:

@@ -29,7 +29,8 @@ def bi_encoder(config: str, overwrite: bool, as_json: bool) -> None:
 
     The configuration names examples, base and folder. Killed and started again, training goes on where it
     stopped, to the same weights. The folder's `model` is what sentence-transformers loads; its README.md
-    tells what was trained and measured, and `tensorboard` the way there.
+    tells what was trained and measured, and `tensorboard` the way there. A static embedding is also in
+    `encoder`, a quarter of the size, as `bi-encoder@OUT/encoder` and `train fusion` read it.
 
     \b
       firstpage train bi-encoder --config configs/bi_encoder_cpu_small.yaml
@@ -42,6 +43,10 @@ def bi_encoder(config: str, overwrite: bool, as_json: bool) -> None:
         raise MissingExtraError("training", "train") from error
     with index_progress("training") as progress:
         record = train_bi_encoder(read, overwrite, progress)
+    if read.static and record:
+        from ..train.export import export_static
+
+        export_static(f"{read.out}/model", f"{read.out}/encoder")
     _print(record, read.out, as_json)
 
 

@@ -155,7 +155,7 @@ class FusionConfig:
     Args:
         rows: files of rows, as ``firstpage mine swebench`` and ``mine history`` write them.
         out: folder to write, see `folder`.
-        encoder: folder of the bi-encoder, as `readers.static_encoder` reads it; without neural columns if empty.
+        encoder: folder of the bi-encoder, as `readers.static_encoder` reads it; no neural columns if empty.
         fold_encoders: bi-encoders that were trained without some repositories; the columns of those are
             worked out by them, since an encoder is surer of what it was trained on than of anything new.
         fold_repositories: of each of them, the repositories that it was trained without.

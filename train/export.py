@@ -33,7 +33,9 @@ def export_static(model: str | Path, out: str | Path) -> Path:
     tables = sorted(Path(model).glob(f"**/{TABLE}"))
     tensors = load_file(tables[0]) if len(tables) == 1 else {}
     if set(tensors) != {"embedding.weight"}:
-        raise InputError(f"'{model}' holds no static embedding; train one with configs/bi_encoder_static.yaml")
+        raise InputError(
+            f"'{model}' holds no static embedding; train one with configs/bi_encoder_static.yaml"
+        )
     table = tensors["embedding.weight"].astype(np.float32)
     scale = np.maximum(np.abs(table).max(axis=1), 1e-12) / _LARGEST
     folder = Path(out)

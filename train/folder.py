@@ -21,7 +21,7 @@ from ..core.errors import InputError, RunError
 from ..core.files import lock, write_atomically
 
 _LOCK = ".lock"
-_OURS = {"training.json", "checkpoints", "tensorboard", "model", "model.part", _LOCK}
+_OURS = {"training.json", "checkpoints", "tensorboard", "model", "model.part", "encoder", _LOCK}
 
 
 @dataclass(frozen=True, slots=True)

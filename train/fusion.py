@@ -6,6 +6,7 @@ was killed goes on, and one with other settings of the trees starts at once.
 
 import hashlib
 import json
+import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -21,8 +22,9 @@ from ..core.items import Query
 from ..core.values import ranking
 from ..readers.bi_encoder import COLUMNS as NEURAL
 from ..readers.blob_index import BlobIndex
-from ..readers.candidates import Union, candidate_items
-from ..readers.fused import features
+from ..readers.candidates import Wide, candidate_items
+from ..readers.fused import ENCODER, TREES, features
+from ..readers.static_encoder import StaticEncoder
 from ..readers.trees import as_json, from_json
 from .config import FusionConfig
 from .folder import TrainingFolder
@@ -30,6 +32,7 @@ from .guard import check_rows, refusal, store_held_out
 from .issues import choose, gold, issue
 from .rows import Row, read_rows
 
+FORMAT = 1  # of the columns that are kept; raise it whenever one of them means something else
 SUFFIXES = (".py", ".pyx", ".pyi")
 DEPTHS = (1, 5, 10, 50)
 
@@ -70,7 +73,7 @@ def train_fusion(
         progress: called with the numbers of tasks done and to do.
 
     Returns:
-        What ``training.json`` tells: tasks, p@k of the cross-validation and of the candidates' own order.
+        What ``training.json`` tells: tasks, how many issues have a candidate that is right, and p@k, in percent.
 
     Raises:
         InputError: the configuration, a file or a repository cannot be used, or is held out.
@@ -83,22 +86,22 @@ def train_fusion(
         raise MissingExtraError("training the fused ranker", "train") from None
     settings = {"trainer": "fusion", **asdict(config)}
     with TrainingFolder(config.out, settings, overwrite) as folder:
-        columns, tasks = _tasks(config, repositories, folder.path / "features", progress)
-        issues = [task for task in tasks if task.weight == config.issue_weight]
-        record = {
-            "settings": settings,
-            "tasks": len(tasks),
-            "issues": len(issues),
-            "repositories": sorted({task.repo for task in tasks}),
-            "columns": len(columns),
-            "candidates": {"found": sum(bool(task.gold.any()) for task in issues) / max(1, len(issues))},
-            "cross_validated": cross_validated(issues, tasks, config, columns),
-        }
-        trees = fit(tasks, config, columns)
-        folder.model.mkdir(exist_ok=True)
-        write_atomically(folder.model / "fused.json", as_json(columns, trees))
-        write_atomically(folder.path / "training.json", json.dumps(record, indent=1) + "\n")
-    return record
+        if not folder.done:
+            columns, tasks = _tasks(config, repositories, folder.path / "features", progress)
+            issues = [task for task in tasks if task.weight == config.issue_weight]
+            part = folder.part()
+            write_atomically(part / TREES, as_json(columns, fit(tasks, config, columns)))
+            if config.encoder:
+                shutil.copytree(config.encoder, part / ENCODER)
+            folder.finish(
+                tasks=len(tasks),
+                issues=len(issues),
+                found=round(100 * sum(bool(task.gold.any()) for task in issues) / max(1, len(issues)), 1),
+                repositories=sorted({task.repo for task in tasks}),
+                columns=columns,
+                cross_validated=cross_validated(issues, tasks, config, columns),
+            )
+    return folder.record
 
 
 def fit(tasks: Sequence[Ranked], config: FusionConfig, columns: Sequence[str]) -> list[Mapping[str, Any]]:
@@ -228,7 +231,7 @@ def _worked_out(
             try:
                 query = Query(row["query"] if real else issue(row, store, config.seed))
                 corpus = index.corpus(row["parent"], SUFFIXES)
-                items = candidate_items(corpus, Union().candidates(corpus, query))
+                items = candidate_items(corpus, Wide().candidates(corpus, query))
                 found = features(query, items, Path(encoder), NEURAL if encoder else ()) if items else {}
             except FirstpageError:  # such as a commit that a shallow clone lacks
                 continue
@@ -268,5 +271,7 @@ def _load(file: Path, repo: str, config: FusionConfig) -> tuple[list[str], list[
 
 def _digest(config: FusionConfig, repo: str, rows: Sequence[Row]) -> str:
     """Names what the columns of a repository's tasks depend on."""
-    told = [repo, config.encoder_of(repo), config.seed, [row["id"] for row in rows]]
+    encoder = config.encoder_of(repo)
+    read = StaticEncoder(Path(encoder)).hash if encoder else ""
+    told = [FORMAT, repo, read, config.seed, [row["id"] for row in rows]]
     return hashlib.sha256(json.dumps(told).encode()).hexdigest()[:24]

@@ -6,7 +6,21 @@ import numpy as np
 import pytest
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 
-WORDS = ["[UNK]", "cache", "stale", "entries", "view", "index", "store", "clear", "def", "class", "self", "py", "app"]
+WORDS = [
+    "[UNK]",
+    "cache",
+    "stale",
+    "entries",
+    "view",
+    "index",
+    "store",
+    "clear",
+    "def",
+    "class",
+    "self",
+    "py",
+    "app",
+]
 
 
 @pytest.fixture
@@ -16,7 +30,9 @@ def encoder_folder(tmp_path: Path) -> Path:
 
     folder = tmp_path / "encoder"
     folder.mkdir()
-    tokenizer = Tokenizer(models.WordLevel({word: place for place, word in enumerate(WORDS)}, unk_token="[UNK]"))
+    tokenizer = Tokenizer(
+        models.WordLevel({word: place for place, word in enumerate(WORDS)}, unk_token="[UNK]")
+    )
     tokenizer.normalizer = normalizers.Lowercase()
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
         [pre_tokenizers.Whitespace(), pre_tokenizers.Split("_", "removed")]

@@ -1,12 +1,13 @@
 import numpy as np
 import pytest
-
 from firstpage.core.items import Item, Query
 from firstpage.core.values import evaluate
 from firstpage.readers.bi_encoder import COLUMNS, BiEncoder, Similarities
 from firstpage.readers.static_encoder import StaticEncoder
 
-CACHE = Item("1", "app/cache.py", "class Store:\n    def clear_entries(self): ...\n", {"path": "app/cache.py"})
+CACHE = Item(
+    "1", "app/cache.py", "class Store:\n    def clear_entries(self): ...\n", {"path": "app/cache.py"}
+)
 VIEW = Item("2", "app/views.py", "def index_view(): ...\n", {"path": "app/views.py"})
 
 
@@ -43,7 +44,9 @@ def test_a_blob_is_embedded_once_even_by_a_later_process(encoder_folder, monkeyp
     first = Similarities(encoder_folder).columns(Query("stale cache"), items)
     encoded = []
     encode = StaticEncoder.encode
-    monkeypatch.setattr(StaticEncoder, "encode", lambda self, texts: encoded.append(texts) or encode(self, texts))
+    monkeypatch.setattr(
+        StaticEncoder, "encode", lambda self, texts: encoded.append(texts) or encode(self, texts)
+    )
     again = Similarities(encoder_folder).columns(Query("stale cache"), items)
     assert len(encoded) == 1
     np.testing.assert_allclose(first, again, atol=0.01)

@@ -56,15 +56,20 @@ def test_bm25_puts_code_before_its_tests_and_leaves_out_what_shares_no_word(foun
 
 def test_the_union_adds_what_only_grep_finds_and_nothing_twice(found):
     union = found("union", "CacheStore", limit=2)
-    ranked, grep = found("bm25", "CacheStore", limit=4), found("grep", "CacheStore", limit=2)
-    assert union[: len(ranked)] == ranked
-    assert set(grep) <= set(union)
-    assert len(set(union)) == len(union)
+    ranked, grep = found("bm25", "CacheStore", limit=2), found("grep", "CacheStore", limit=2)
+    assert union == ranked + [path for path in grep if path not in ranked]
 
 
-@pytest.mark.parametrize("name", ["grep", "bm25", "names", "history", "union"])
+def test_wide_adds_what_history_and_names_find_and_nothing_twice(found):
+    wide = found("wide", "app.views is first", limit=5)
+    assert set(wide) >= {*found("union", "app.views is first", limit=5), *found("history", "first", limit=2)}
+    assert "app/views.py" in wide
+    assert len(set(wide)) == len(wide)
+
+
+@pytest.mark.parametrize("name", ["grep", "bm25", "union", "names", "history", "wide"])
 def test_the_limit_is_kept(found, name):
-    assert len(found(name, "CacheStore", limit=1)) <= (5 if name == "union" else 1)
+    assert len(found(name, "CacheStore", limit=1)) <= ({"union": 2, "wide": 5}.get(name, 1))
 
 
 def test_names_finds_who_defines_what_the_query_names_and_the_modules_that_it_imports(found):

@@ -28,7 +28,8 @@ def clear(cart):
 '''
 
 lines = st.sampled_from([
-    "def f(x):", "    def g(self):", "class A(B):", "        return 1", "    x = [", "]", "", "'''", "@d", "\tif x:",
+    "def f(x):", "    def g(self):", "class A(B):", "        return 1", "    x = [", "]", "", "'''", "@d",
+    "\tif x:",
     "x = 'é\u2028'", "#", "}" * 30, "function f() {", "}", "\r",
 ])  # fmt: skip
 
@@ -76,15 +77,20 @@ def test_a_long_line_is_cut_and_its_pieces_share_its_number():
     assert [(chunk.start, len(chunk.text)) for chunk in found[:3]] == [(1, 300)] * 3
 
 
+GO = "package a\n\nfunc (s *Set) Add(x int) {\n" + "\ts.x()\n" * 20 + "}\n"
+TYPESCRIPT = "export class A {\n" + "  b() {\n" + "    c();\n" * 20 + "  }\n}\n"
+PYTHON_2 = "class A:\n    def f(self):\n        print 'old'\n" + "        x\n" * 20
+
+
 @pytest.mark.parametrize(
     ("path", "text", "header"),
     [
-        ("a.go", "package a\n\nfunc (s *Set) Add(x int) {\n" + "\ts.x()\n" * 20 + "}\n", "a.go > func (s *Set) Add"),
-        ("a.ts", "export class A {\n" + "  b() {\n" + "    c();\n" * 20 + "  }\n}\n", "a.ts > class A > method b"),
+        ("a.go", GO, "a.go > func (s *Set) Add"),
+        ("a.ts", TYPESCRIPT, "a.ts > class A > method b"),
         ("a.pyx", "cdef int x\ndef f():\n" + "    pass\n" * 20, "a.pyx > def f"),
-        ("a.py", "class A:\n    def f(self):\n        print 'old'\n" + "        x\n" * 20, "a.py > class A > def f"),
+        ("a.py", PYTHON_2, "a.py > class A > def f"),
     ],
-)  # fmt: skip
+)
 def test_other_languages_and_old_python_are_followed(path, text, header):
     assert header in [chunk.header for chunk in chunks(path, text, most=80)]
 

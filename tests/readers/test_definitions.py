@@ -1,5 +1,4 @@
 import pytest
-
 from firstpage.readers.definitions import CLASS, CONSTANT, FUNCTION, METHOD, definitions
 
 

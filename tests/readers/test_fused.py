@@ -1,24 +1,25 @@
 import json
+import shutil
 import time
 
 import numpy as np
 import pytest
-
 from firstpage.core.errors import InputError
 from firstpage.core.git import GitStore
 from firstpage.core.items import Item, Query
 from firstpage.core.values import evaluate
+from firstpage.readers import value_functions
 from firstpage.readers.blob_index import BlobIndex
 from firstpage.readers.candidates import candidate_items
-from firstpage.readers.fused import Fused, features
+from firstpage.readers.fused import Fused, _trees, features
 from firstpage.readers.hybrid import Hybrid
 from firstpage.readers.sources import PYTHON
 from firstpage.readers.trees import as_json
 
 
 @pytest.fixture
-def trees(tmp_path):
-    """Trees that ask whether a file defines much of what the query names, then how near its chunks are."""
+def folder(tmp_path, encoder_folder):
+    """Of trees that ask whether a file defines much of what the query names, then how near its chunks are."""
 
     def asking(column, threshold, low, high):
         return {
@@ -26,34 +27,41 @@ def trees(tmp_path):
             "left_child": {"leaf_value": low}, "right_child": {"leaf_value": high},
         }  # fmt: skip
 
-    file = tmp_path / "fused.json"
-    file.write_text(as_json(["defines/best", "chunk whole"], [asking(0, 0.5, 0.0, 2.0), asking(1, 0.3, 0.0, 1.0)]))
-    return file
+    made = tmp_path / "ranker"
+    shutil.copytree(encoder_folder, made / "encoder")
+    trees = [asking(0, 0.5, 0.0, 2.0), asking(1, 0.3, 0.0, 1.0)]
+    (made / "fused.json").write_text(as_json(["defines/best", "chunk whole"], trees))
+    return made
 
 
 def item(path, content):
     return Item(path, path, content, {"path": path})
 
 
-FILES = {"app/views.py": "def index_view(): ...\n", "app/cache.py": "class CacheStore:\n    def clear(self): ...\n"}
+FILES = {
+    "app/views.py": "def index_view(): ...\n",
+    "app/cache.py": "class CacheStore:\n    def clear(self): ...\n",
+}
 ITEMS = [item(path, content) for path, content in FILES.items()]
 
 
-def test_trees_decide(trees, encoder_folder):
-    values = evaluate(Fused(trees, encoder_folder), Query("CacheStore is stale"), ITEMS)
+def test_trees_decide(folder):
+    values = evaluate(Fused(folder), Query("CacheStore is stale"), ITEMS)
     assert values[1] > values[0]
     assert ((values > 0) & (values < 1)).all()
 
 
-def test_items_of_a_commit_are_ranked_by_what_its_corpus_says(repository, trees, encoder_folder):
+def test_items_of_a_commit_are_ranked_by_what_its_corpus_says(repository, folder):
     repository.commit("first", FILES)
     with GitStore(repository.folder) as store, BlobIndex(store) as index:
         items = candidate_items(index.corpus("HEAD", PYTHON), [0, 1])
-        values = evaluate(Fused(trees, encoder_folder), Query("CacheStore is stale"), items)
+        values = evaluate(Fused(folder), Query("CacheStore is stale"), items)
         assert values[0] > values[1]
 
 
-def test_columns_of_an_answer_are_those_of_the_same_files_of_a_commit_but_for_history(repository, encoder_folder):
+def test_columns_of_an_answer_are_those_of_the_same_files_of_a_commit_but_for_history(
+    repository, encoder_folder
+):
     repository.commit("first", FILES)
     query = Query("CacheStore is stale")
     with GitStore(repository.folder) as store, BlobIndex(store) as index:
@@ -66,39 +74,49 @@ def test_columns_of_an_answer_are_those_of_the_same_files_of_a_commit_but_for_hi
     np.testing.assert_allclose(of_answer["chunk whole"], of_commit["chunk whole"], atol=0.01)
 
 
-def test_items_that_stand_for_no_file_are_ranked_by_hybrid(trees, encoder_folder):
+def test_items_that_stand_for_no_file_are_ranked_by_hybrid(folder):
     items = [Item("1", "cache miss"), Item("2", "view shown"), *ITEMS]
     query = Query("view")
-    np.testing.assert_array_equal(
-        Fused(trees, encoder_folder).values(query, items), Hybrid().values(query, items)
-    )
+    np.testing.assert_array_equal(Fused(folder).values(query, items), Hybrid().values(query, items))
 
 
-def test_neural_columns_are_worked_out_only_where_a_tree_asks_for_them(trees, encoder_folder, tmp_path):
-    lexical = tmp_path / "lexical.json"
-    kept = json.loads(trees.read_text())
-    lexical.write_text(json.dumps({**kept, "columns": ["defines/best", "content"]}))
-    values = evaluate(Fused(lexical, tmp_path / "no encoder"), Query("CacheStore"), ITEMS)
+def rewrite(folder, **kept):
+    file = folder / "fused.json"
+    file.write_text(json.dumps({**json.loads(file.read_text()), **kept}))
+
+
+def test_neural_columns_are_worked_out_only_where_a_tree_asks_for_them(folder):
+    shutil.rmtree(folder / "encoder")
+    with pytest.raises(InputError, match="encoder"):
+        evaluate(Fused(folder), Query("CacheStore"), ITEMS)
+    rewrite(folder, columns=["defines/best", "content"])
+    _trees.cache_clear()
+    values = evaluate(Fused(folder), Query("CacheStore"), ITEMS)
     assert values[1] > values[0]
-    with pytest.raises(InputError, match="no encoder"):
-        evaluate(Fused(trees, tmp_path / "no encoder"), Query("CacheStore"), ITEMS)
 
 
-def test_trees_that_ask_for_an_unknown_column_are_refused(trees, encoder_folder, tmp_path):
-    other = tmp_path / "other.json"
-    other.write_text(trees.read_text().replace("defines/best", "astrology"))
+def test_trees_that_ask_for_an_unknown_column_are_refused(folder):
+    rewrite(folder, columns=["astrology", "content"])
     with pytest.raises(InputError, match="astrology"):
-        evaluate(Fused(other, encoder_folder), Query("CacheStore"), ITEMS)
+        evaluate(Fused(folder), Query("CacheStore"), ITEMS)
+
+
+def test_it_is_asked_for_by_its_folder(folder):
+    assert isinstance(value_functions.create(f"fused@{folder}"), Fused)
+    with pytest.raises(InputError, match=r"'fused' needs its weights: .*fused@FOLDER"):
+        value_functions.create("fused")
+    with pytest.raises(InputError, match="nowhere"):
+        value_functions.create("fused@nowhere")
 
 
 @pytest.mark.parametrize("text", ["", "x" * 100_000, "```\n" * 5_000, "\x00\ud800"])
-def test_any_query_has_values(trees, encoder_folder, text):
-    assert evaluate(Fused(trees, encoder_folder), Query(text), ITEMS).shape == (2,)
+def test_any_query_has_values(folder, text):
+    assert evaluate(Fused(folder), Query(text), ITEMS).shape == (2,)
 
 
-def test_a_generated_file_of_ten_megabytes_does_not_hold_up_the_rest(trees, encoder_folder):
+def test_a_generated_file_of_ten_megabytes_does_not_hold_up_the_rest(folder):
     started = time.monotonic()
     items = [*ITEMS, item("app/table.py", "T = [\n" + "    1234,\n" * 1_000_000 + "]\n")]
-    values = evaluate(Fused(trees, encoder_folder), Query("CacheStore"), items)
+    values = evaluate(Fused(folder), Query("CacheStore"), items)
     assert values[1] == values.max()
     assert time.monotonic() - started < 60  # not a measurement: it must end

@@ -1,6 +1,5 @@
 import numpy as np
 import pytest
-
 from firstpage.core.errors import InputError
 from firstpage.core.git import GitStore
 from firstpage.readers.blob_index import BlobIndex

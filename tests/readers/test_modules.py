@@ -1,9 +1,14 @@
 import numpy as np
 import pytest
-
 from firstpage.readers.modules import ModuleFinder
 
-PATHS = ["src/shop/__init__.py", "src/shop/cart.py", "src/shop/order/__init__.py", "src/shop/order/lines.py", "a.md"]
+PATHS = [
+    "src/shop/__init__.py",
+    "src/shop/cart.py",
+    "src/shop/order/__init__.py",
+    "src/shop/order/lines.py",
+    "a.md",
+]
 DEFINES = {"Cart": [1], "Line": [3], "Twice": [1, 3]}
 FINDER = ModuleFinder(PATHS, lambda name: np.array(DEFINES.get(name, []), dtype=np.intp))
 

@@ -1,18 +1,19 @@
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-
 from firstpage.core.git import GitStore
 from firstpage.core.items import Query
 from firstpage.readers.blob_index import BlobIndex
 from firstpage.readers.corpus import corpus_of
 from firstpage.readers.signals import named_files, signals
 from firstpage.readers.sources import PYTHON
+from hypothesis import given
+from hypothesis import strategies as st
 
 FILES = {
     "shop/__init__.py": "from .cart import Cart",
-    "shop/cart.py": "LIMIT = 5\n\n\nclass Cart:\n    def add_item(self, item):\n        self.items.append(item)\n",
+    "shop/cart.py": (
+        "LIMIT = 5\n\n\nclass Cart:\n    def add_item(self, item):\n        self.items.append(item)\n"
+    ),
     "shop/order.py": "from shop.cart import Cart\n\n\ndef place_order(cart): ...\n",
     "tests/test_cart.py": "from shop.cart import Cart\n\n\ndef test_add_item():\n    Cart().add_item(1)\n",
 }

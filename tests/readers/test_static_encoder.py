@@ -2,10 +2,9 @@ import shutil
 
 import numpy as np
 import pytest
-from safetensors.numpy import load_file, save_file
-
 from firstpage.core.errors import InputError
 from firstpage.readers.static_encoder import MOST_TOKENS, StaticEncoder
+from safetensors.numpy import load_file, save_file
 
 
 def test_a_text_is_the_mean_of_its_tokens_at_length_one(encoder_folder):
@@ -56,9 +55,15 @@ def damaged(tensors):
         (lambda file: file.write_bytes(file.read_bytes()[:-100]), "cannot be read"),
         (lambda file: file.write_bytes(b""), "cannot be read"),
         (lambda file: file.unlink(), "cannot be read"),
-        (damaged(lambda table: {"embeddings.word_embeddings.weight": table}), "not those of a static embedding"),
+        (
+            damaged(lambda table: {"embeddings.word_embeddings.weight": table}),
+            "not those of a static embedding",
+        ),
         (damaged(lambda table: {"embedding.weight": table[0]}), "not those of a static embedding"),
-        (damaged(lambda table: {"embedding.weight": table, "scale": table[0]}), "not those of a static embedding"),
+        (
+            damaged(lambda table: {"embedding.weight": table, "scale": table[0]}),
+            "not those of a static embedding",
+        ),
         (damaged(lambda table: {"embedding.weight": table * np.float32(np.nan)}), "not finite"),
         (damaged(lambda table: {"embedding.weight": table[:5]}), "5 token vectors for 13 tokens"),
     ],

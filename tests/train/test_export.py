@@ -1,10 +1,9 @@
 import numpy as np
 import pytest
-from sentence_transformers import SentenceTransformer
-
 from firstpage.core.errors import InputError
 from firstpage.readers.static_encoder import StaticEncoder
 from firstpage.train.export import export_static
+from sentence_transformers import SentenceTransformer
 
 
 def test_exported_weights_give_the_cosines_of_sentence_transformers(bi_encoder, tmp_path):

@@ -1,13 +1,13 @@
 import gzip
 import json
+from pathlib import Path
 
 import pytest
-
 from firstpage.core.errors import InputError
 from firstpage.core.items import Item, Query
 from firstpage.core.values import evaluate
 from firstpage.readers.fused import Fused
-from firstpage.train.config import FusionConfig
+from firstpage.train.config import FusionConfig, read_config
 from firstpage.train.fusion import train_fusion
 
 pytest.importorskip("lightgbm")
@@ -57,7 +57,7 @@ def test_trained_trees_rank_what_the_query_is_about_first(mined, tmp_path):
         for name in ("Cache", "View", "Token")
         for path in [f"app/{name.lower()}.py"]
     ]
-    values = evaluate(Fused(tmp_path / "out" / "model" / "fused.json"), Query("TokenThing is of no size"), items)
+    values = evaluate(Fused(tmp_path / "out" / "model"), Query("TokenThing is of no size"), items)
     assert values.argmax() == 2
 
 
@@ -67,6 +67,15 @@ def test_the_same_settings_give_the_same_bytes(mined, tmp_path):
         train_fusion(config(file, tmp_path, out=str(tmp_path / out)), places)
     one, two = ((tmp_path / out / "model" / "fused.json").read_bytes() for out in ("one", "two"))
     assert one == two
+
+
+def test_what_is_done_is_not_done_again_and_other_settings_need_overwrite(mined, tmp_path):
+    file, places = mined
+    first = train_fusion(config(file, tmp_path), places)
+    assert train_fusion(config(file, tmp_path), places, progress=lambda *_: pytest.fail("again")) == first
+    with pytest.raises(InputError, match="another 'trees'"):
+        train_fusion(config(file, tmp_path, trees=5), places)
+    assert train_fusion(config(file, tmp_path, trees=5), places, overwrite=True)["settings"]["trees"] == 5
 
 
 def test_columns_that_are_left_out_are_in_no_tree(mined, tmp_path):
@@ -108,6 +117,19 @@ def test_wrong_settings_are_named(mined, tmp_path, settings, told):
 
 def test_columns_of_a_repository_come_from_the_encoder_that_did_not_see_it(mined, tmp_path):
     made = config(
-        mined[0], tmp_path, encoder="all", fold_encoders=("a", "b"), fold_repositories=(("some/one",), ("x/y",))
+        mined[0],
+        tmp_path,
+        encoder="all",
+        fold_encoders=("a", "b"),
+        fold_repositories=(("some/one",), ("x/y",)),
     )
     assert [made.encoder_of(repo) for repo in ("some/one", "some/two")] == ["a", "all"]
+
+
+def test_the_recipe_that_comes_with_firstpage_is_read(monkeypatch, tmp_path):
+    recipe = Path(__file__).parents[2] / "configs" / "fusion_cpu_small.yaml"
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "out" / "rows").mkdir(parents=True)
+    for name in ("dev", "history"):
+        (tmp_path / "out" / "rows" / f"{name}.jsonl.gz").touch()
+    assert read_config(recipe, FusionConfig).trees == 300

@@ -1,11 +1,16 @@
 import pytest
-
 from firstpage.core.git import GitStore
 from firstpage.train.issues import choose, gold, issue, told
 
 
 def row(query="Keep stale entries out of the cache", files=("app/cache.py",), **fields):
-    return {"source": "history", "id": "1", "query": query, "files": [{"path": path} for path in files], **fields}
+    return {
+        "source": "history",
+        "id": "1",
+        "query": query,
+        "files": [{"path": path} for path in files],
+        **fields,
+    }
 
 
 @pytest.mark.parametrize(
@@ -27,7 +32,11 @@ def test_gold_is_what_belongs_to_the_product():
 
 
 def test_rows_that_make_no_issue_are_not_chosen():
-    rows = [row("too few words"), row(files=("tests/test_a.py",)), row(files=("a.py", "b.py", "c.py", "d.py"))]
+    rows = [
+        row("too few words"),
+        row(files=("tests/test_a.py",)),
+        row(files=("a.py", "b.py", "c.py", "d.py")),
+    ]
     assert choose(rows, 10, 10, 1) == []
 
 
@@ -55,7 +64,9 @@ def mended(repository):
 def test_an_issue_has_the_message_the_note_and_often_the_test(repository, mended):
     with GitStore(repository.folder) as store:
         made = [issue(mended, store, seed) for seed in range(30)]
-    assert all(one.startswith("Keep stale entries out of the cache\n\nThe cache gave stale entries.") for one in made)
+    assert all(
+        one.startswith("Keep stale entries out of the cache\n\nThe cache gave stale entries.") for one in made
+    )
     with_test = [one for one in made if "```python\n" in one]
     assert 10 < len(with_test) < 28
     assert "def test_stale():\n    assert cache.get() == 1" in with_test[0]
