@@ -1,11 +1,10 @@
-import os
 import signal
 import sqlite3
 import subprocess
 import sys
 
 import pytest
-from firstpage.core.errors import InputError, RunError
+from firstpage.core.errors import InputError
 from firstpage.core.git import GitStore
 from firstpage.readers.blob_index import BlobIndex, cache_folder
 from hypothesis import given, settings
@@ -157,17 +156,6 @@ def test_a_missing_commit_is_named(repository, index):
         index.corpus("nowhere", PYTHON)
 
 
-def test_the_cache_folder_follows_the_environment(monkeypatch, tmp_path):
-    monkeypatch.setenv("FIRSTPAGE_CACHE", str(tmp_path / "own"))
-    assert cache_folder() == tmp_path / "own"
-    monkeypatch.delenv("FIRSTPAGE_CACHE")
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
-    assert cache_folder() == tmp_path / "xdg" / "firstpage"
-    monkeypatch.setenv("XDG_CACHE_HOME", "")
-    monkeypatch.setenv("HOME", os.fspath(tmp_path))
-    assert cache_folder() == tmp_path / ".cache" / "firstpage"
-
-
 @settings(max_examples=25, deadline=None)
 @given(
     bodies=st.lists(st.text(alphabet="aB_1 .\n", max_size=30), min_size=1, max_size=4),
@@ -181,15 +169,6 @@ def test_containing_is_substring_search(make_repository, bodies, word):
         assert holding(opened.corpus(commit, PYTHON), word) == expected
 
 
-def test_a_cache_that_cannot_be_used_is_named_with_the_remedy(repository, tmp_path):
-    (tmp_path / "file").write_text("in the way")
-    with (
-        GitStore(repository.folder) as store,
-        pytest.raises(RunError, match="name another folder with FIRST"),
-    ):
-        BlobIndex(store, tmp_path / "file")
-
-
 @pytest.fixture
 def filled(repository, tmp_path):
     """A commit of 300 files and the cache of it."""
@@ -198,27 +177,6 @@ def filled(repository, tmp_path):
         made.corpus(commit, PYTHON)
     (file,) = (tmp_path / "cache" / "words-2").glob("*.sqlite")
     return commit, file
-
-
-DAMAGES = {
-    "no database": lambda body: b"no database at all" * 100,
-    "cut short": lambda body: body[: len(body) // 2],
-    "cut within a page": lambda body: body[:5000],
-    "a word of the first page": lambda body: body[:100] + b"\xff" * 60 + body[160:],
-    "all pages but the first": lambda body: body[:4096] + b"\xab" * (len(body) - 4096),
-}
-
-
-@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
-def test_a_damaged_cache_is_made_anew(repository, filled, damage):
-    commit, file = filled
-    file.write_bytes(damage(file.read_bytes()))
-    for to_do in ([(0, 300), (256, 300), (300, 300)], []):
-        steps = []
-        with GitStore(repository.folder) as store, BlobIndex(store) as opened:
-            corpus = opened.corpus(commit, PYTHON, lambda *step, steps=steps: steps.append(step))
-            assert holding(corpus, "word_299_") == ["m299.py"]
-        assert steps == to_do
 
 
 def test_damage_that_shows_while_it_is_open_changes_no_answer(repository, filled):
@@ -239,18 +197,6 @@ def test_damage_that_shows_while_it_is_open_changes_no_answer(repository, filled
         assert holding(earlier, "zeta") == []
 
 
-def test_processes_that_find_one_damaged_cache_at_once_all_get_an_answer(repository, filled):
-    commit, file = filled
-    file.write_bytes(b"no database at all" * 100)
-    racing = [
-        subprocess.Popen([sys.executable, "-c", COUNTING, repository.folder, commit], stdout=subprocess.PIPE)
-        for _ in range(6)
-    ]
-    assert [one.communicate()[0] for one in racing] == [b"300\n"] * 6
-    with GitStore(repository.folder) as store, BlobIndex(store) as opened:
-        opened.corpus(commit, PYTHON, lambda *_: pytest.fail("read a blob again"))
-
-
 @pytest.mark.parametrize("pages", [0, 2, 10])
 def test_a_full_disk_is_told_and_the_answer_comes_from_memory(repository, caplog, pages):
     commit = repository.commit("first", {f"m{n}.py": f"word_{n}_{n}x " * 40 for n in range(600)})
@@ -267,36 +213,9 @@ def opened_pages(index):
     return index._file.database.execute("PRAGMA page_count").fetchone()[0]
 
 
-def test_a_cache_that_cannot_be_written_is_named_with_the_remedy(repository, filled):
-    other = repository.commit("second", {"other.py": "other"})
-    with GitStore(repository.folder) as store, BlobIndex(store) as opened:
-        opened._file.database.execute("PRAGMA query_only=ON")
-        with pytest.raises(RunError, match=r"the cache in .*words-2 cannot be used .*FIRSTPAGE_CACHE"):
-            opened.corpus(other, PYTHON)
-        opened._file.database.execute("PRAGMA query_only=OFF")
-        assert holding(opened.corpus(other, PYTHON), "other") == ["other.py"]
-
-
 def test_an_index_closes_its_file_at_the_end_of_a_block(repository):
     with GitStore(repository.folder) as store:
         with BlobIndex(store) as opened:
             pass
         with pytest.raises(sqlite3.ProgrammingError):
             opened._file.database.execute("SELECT 1")
-
-
-COUNTING = """
-import sys
-from firstpage.core.git import GitStore
-from firstpage.readers.blob_index import BlobIndex
-print(len(BlobIndex(GitStore(sys.argv[1])).corpus(sys.argv[2], ('.py',)).files))
-"""
-
-
-def test_processes_that_open_one_new_cache_at_once_all_get_it(repository, tmp_path):
-    commit = repository.commit("first", {"a.py": "word"})
-    racing = [
-        subprocess.Popen([sys.executable, "-c", COUNTING, repository.folder, commit], stdout=subprocess.PIPE)
-        for _ in range(6)
-    ]
-    assert [one.communicate()[0] for one in racing] == [b"1\n"] * 6
