@@ -61,7 +61,7 @@ def chunks(path: str, text: str, most: int = MOST) -> list[Chunk]:
     Example:
         >>> found = chunks("a.py", "class A:\n    def b(self):\n        return 1\n", most=40)
         >>> [(chunk.start, chunk.end, chunk.header) for chunk in found]
-        [(1, 2, 'a.py > class A'), (2, 4, 'a.py > class A > def b')]
+        [(1, 2, 'a.py > class A'), (2, 4, 'a.py > class A')]
     """
     if most < 1:
         raise ValueError(f"a chunk of at most {most} characters holds nothing")

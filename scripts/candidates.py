@@ -52,7 +52,7 @@ def command(
     with GitStore(repo) as store, BlobIndex(store) as index, index_progress("indexing") as progress:
         corpus = index.corpus(commit, suffix or SOURCES, progress)
         items = candidate_items(corpus, makes.candidates(corpus, asked, limit))
-        rows = [dict(item.metadata) for item in items]
+        rows = [{key: item.metadata[key] for key in ("path", "blob")} for item in items]
         if value_function:
             values = evaluate(value_functions.create(value_function), asked, items)
             rows = [rows[place] | {"value": float(values[place])} for place in ranking(values)]

@@ -73,7 +73,7 @@ def train_fusion(
         progress: called with the numbers of tasks done and to do.
 
     Returns:
-        What ``training.json`` tells: tasks, how many issues have a candidate that is right, and p@k, in percent.
+        What ``training.json`` tells: tasks, how many issues have a right candidate, and p@k, in percent.
 
     Raises:
         InputError: the configuration, a file or a repository cannot be used, or is held out.

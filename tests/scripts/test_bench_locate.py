@@ -56,10 +56,10 @@ def test_every_generator_and_function_is_measured(firstpage, bench, jobs):
     done = firstpage(*ASKED, "--out", "results", "--budgets", "40,1000", "--jobs", jobs, "--json", cwd=bench)
     told = json.loads(done.out)
     assert (done.status, done.err) == (0, "The report is results/report.html\n")
-    assert [row["generator"] for row in told["generators"]] == ["grep", "bm25", "union"]
+    assert [row["generator"] for row in told["generators"]] == ["grep", "bm25", "union", "names", "history", "wide"]
     assert list(told["errors"]) == ["t3"]
     rows = {(row["generator"], row["function"]): row for row in told["rankings"]}
-    assert len(rows) == 6
+    assert len(rows) == 12
     hybrid = rows["union", "hybrid"]
     assert hybrid["any"]["1"]["hits"] == 2  # t3 counts as a miss
     assert (hybrid["any_on_page"]["40"]["hits"], hybrid["any_on_page"]["1000"]["hits"]) == (2, 2)
@@ -68,7 +68,7 @@ def test_every_generator_and_function_is_measured(firstpage, bench, jobs):
     assert {(pair["function"], pair["against"]) for pair in told["comparisons"]} == {("hybrid", "fifo")}
     assert told == json.loads((bench / "results" / "summary.json").read_text())
     cells = pq.read_table(bench / "results" / "cells.parquet").to_pylist()
-    assert len(cells) == 3 * 6
+    assert len(cells) == 3 * 12
     first = next(cell for cell in cells if (cell["task"], cell["generator"]) == ("t1", "grep"))
     assert (first["files"], first["first"], first["ranks"]) == (3, "src/cache.py", [1])
 
