@@ -124,7 +124,7 @@ def _text(node: "Node | None") -> str:
 
 
 def _language(grammar: str, constants: str, kinds: str) -> Language:
-    """A language from node types in words: ``kinds`` is a list of "what it is called, node types", by commas."""
+    """A language from node types in words: ``kinds`` lists "what it is called, node types", by commas."""
     rows = [row.split() for row in kinds.split(",")]
     called = {kind: word for word, *types in rows for kind in types}
     return Language(grammar, called, frozenset(constants.split()))
