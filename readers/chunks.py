@@ -17,9 +17,14 @@ MOST = 1_200  # characters of a chunk: about 300 tokens, which the small encoder
 READ = 400_000  # characters of a file that are read; what comes after is of no chunk
 
 _DEEPEST = 12  # definitions within each other that are told apart
-_DOC_WORDS = 60
-_DOC = re.compile(r"\A(?:\s*#[^\n]*\n|\s)*[rRuU]?(\"\"\"|''')(.*?)(?:\1|\Z)", re.DOTALL)
-_COMMENT = re.compile(r"\A\s*(?:/\*(.*?)\*/|((?:\s*(?://|#)[^\n]*\n)+))", re.DOTALL)
+_EXPLAINED = 60  # words of an outline that explain the file
+_DOC = re.compile(r"(?:\s|#[^\n]*\n)*+[rRuU]?(\"\"\"|''')(.*?)(?:\1|\Z)", re.DOTALL)
+_COMMENT = re.compile(
+    r"\s*+(?:#![^\n]*\n|<\?php\s++)?(?:/\*.*?(?:\*/|\Z)|(?:[ \t]*(?://|#(?![a-z]+\b))[^\n]*(?:\n|\Z))++)",
+    re.DOTALL,
+)
+_LEGAL = re.compile("copyright|licen[cs]e|SPDX", re.IGNORECASE)
+_MARKS = re.compile(r"-\*-.*?-\*-|#!.*|<\?php|[#/*!]+")
 _LINE = re.compile(r"[^\n]*\n|[^\n]+\Z")  # as git and tree-sitter count them: no other character ends one
 _LEADING = re.compile("comment|attribute")  # node types that belong to what stands right below them
 
@@ -61,7 +66,7 @@ def chunks(path: str, text: str, most: int = MOST) -> list[Chunk]:
     Example:
         >>> found = chunks("a.py", "class A:\n    def b(self):\n        return 1\n", most=40)
         >>> [(chunk.start, chunk.end, chunk.header) for chunk in found]
-        [(1, 2, 'a.py > class A'), (2, 4, 'a.py > class A')]
+        [(1, 2, 'a.py > class A'), (2, 4, 'a.py > class A > def b')]
     """
     if most < 1:
         raise ValueError(f"a chunk of at most {most} characters holds nothing")
@@ -70,12 +75,10 @@ def chunks(path: str, text: str, most: int = MOST) -> list[Chunk]:
     ends = [0, *accumulate(map(len, lines))]
     known = language(path)
     whole = _Piece(0, len(lines), nodes=(parse(known, read),) if known else ())
-    # Bytes of a path that are no text would be none to a tokenizer either.
-    shown = path.encode("utf-8", "replace").decode()
     found = []
     for run in _packed(_pieces(whole, known, ends, most), ends, most):
         start, end = run[0].start, run[-1].end
-        header = " > ".join((shown, *(run[0].labels if len(run) == 1 else run[0].around)))
+        header = " > ".join((_shown(path), *(run[0].labels if len(run) == 1 else run[0].around)))
         body = "".join(lines[start:end])
         found += [Chunk(start + 1, end + 1, header, body[at : at + most]) for at in range(0, len(body), most)]
     return found
@@ -89,16 +92,41 @@ def document(chunk: Chunk) -> str:
 def outline(path: str, text: str) -> str:
     r"""One text that stands for a file: the words of its path, its first explanation, what it defines.
 
+    A line each. The explanation is the beginning of the module's docstring, or else of the first comment at
+    the top that is not about rights.
+
+    Args:
+        path: tells the language.
+        text: of the file, of which `READ` characters are read.
+
+    Raises:
+        MissingExtraError: the language is known, and tree-sitter is not installed.
+
     Example:
         >>> outline("shop/cart.py", "# Carts of customers.\nclass Cart:\n    def add_item(self): ...\n")
         'shop cart py\nCarts of customers.\nCart add_item'
     """
     read = text[:READ]
-    explained = _DOC.match(read) or _COMMENT.match(read)
-    told = next(filter(None, reversed(explained.groups())), "") if explained else ""
-    words = " ".join(re.sub(r"[#/*]+", " ", told).split()[:_DOC_WORDS])
-    names = (name for name in definitions(read) if not name.startswith("__"))
-    return f"{' '.join(re.findall(r'[^/._]+', path))}\n{words}\n{' '.join(names)}"
+    known = language(path)
+    names = known.names(parse(known, read)) if known else definitions(read)
+    words = _MARKS.sub(" ", _explanation(read)).split()[:_EXPLAINED]
+    return "\n".join(map(" ".join, (re.findall(r"[^/._]+", _shown(path)), words, names)))
+
+
+def _explanation(text: str) -> str:
+    if found := _DOC.match(text):
+        return found[2]
+    at = 0
+    while found := _COMMENT.match(text, at):
+        if not _LEGAL.search(found[0]):
+            return found[0]
+        at = found.end()
+    return ""
+
+
+def _shown(path: str) -> str:
+    """A path as text: bytes of a name that are none would stop a tokenizer."""
+    return path.encode("utf-8", "replace").decode()
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,15 +178,20 @@ def _parts(piece: _Piece, known: Language | None) -> list[_Piece]:
 
 
 def _opened(node: "Node", known: Language) -> list["Node"]:
-    """The children of a node; of one that is wrapped around a definition, those of both."""
+    """The children of a node; of a definition, and of what is wrapped around one, also those of its body."""
     definition = known.definition(node)
-    if definition is None or definition == node:
+    if definition is None:
         return node.children or [node]
-    return [
-        inner
-        for child in node.children
-        for inner in (_opened(child, known) if known.definition(child) == definition else [child])
-    ]
+    body = known.body(definition)
+    inside: list[Node] = []
+    for child in node.children:
+        if child == body:
+            inside += child.children or [child]
+        elif definition != node and known.definition(child) == definition:
+            inside += _opened(child, known)
+        else:
+            inside.append(child)
+    return inside
 
 
 def _by_rows(nodes: Iterable["Node"]) -> list[list["Node"]]:

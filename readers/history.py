@@ -59,9 +59,7 @@ class History:
             np.array(list(weights.values()), dtype=np.float64),
         ).scores()  # fmt: skip
 
-    def votes(
-        self, weights: Mapping[str, float], paths: Sequence[str]
-    ) -> tuple[NDArray[np.float64], ...]:
+    def votes(self, weights: Mapping[str, float], paths: Sequence[str]) -> tuple[NDArray[np.float64], ...]:
         """What the commits whose messages read most like a query say of files, each less the more it changes.
 
         Returns:

@@ -4,6 +4,7 @@ The grammars are tree-sitter's, from ``tree_sitter_language_pack``, which name t
 each language; the tables here are all that other modules need to know of that.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
@@ -33,10 +34,17 @@ _ONLY_WITH = {
     "union_specifier": ("body", frozenset({"field_declaration_list"})),
     "enum_specifier": ("body", frozenset({"enumerator_list"})),
 }
-# Words of what has no definitions in it but such as are its own business.
-_FUNCTIONS = frozenset({"constructor", "def", "deinit", "fn", "fun", "func", "function", "macro", "method"})
+# Words of what keeps its definitions to itself, and of what holds those of others and defines none.
+_FUNCTIONS = frozenset({"constructor", "def", "fn", "fun", "func", "function", "init", "macro", "method"})
+_SPACES = frozenset({"impl", "mod", "namespace"})
 # Where a grammar has no field for the name, it is the first part of such a type.
 _NAMES = ("identifier", "name", "variable_declaration")
+
+# Functions without a name; what may hold a definition in a single line; names as assignments list them.
+_NAMELESS = re.compile("function|lambda|closure")
+_STATEMENT = re.compile("declaration|definition|statement|block|body")
+_CONSTANT = re.compile(r"(?:^|(?<=, ))[\w$]{3,}(?=,|$)")
+_RESERVED = re.compile("__.*__")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +63,7 @@ class Language:
 
     def definition(self, node: "Node") -> "Node | None":
         """The one definition that a node is, or is wrapped around, such as a class below its decorators."""
-        if node.type in self.kinds:
+        if node.type in self.kinds and node.is_named:  # in Ruby the word `class` is a node of that type too
             field, types = _ONLY_WITH.get(node.type, ("", frozenset()))
             part = node.child_by_field_name(field) if field else None
             return node if not field or (part and part.type in types) else None
@@ -71,9 +79,36 @@ class Language:
         parts = (self.kinds[definition.type], receiver, trait and f"{trait} for", name(definition))
         return " ".join(part for part in parts if part)
 
-    def is_function(self, definition: "Node") -> bool:
-        """Whether what is defined inside of a definition is its own business."""
-        return self.kinds[definition.type] in _FUNCTIONS
+    def body(self, definition: "Node") -> "Node | None":
+        """What a definition holds, without its first line."""
+        named = definition.child_by_field_name("body")
+        return named or next((child for child in definition.children if child.type.endswith("_body")), None)
+
+    def names(self, root: "Node") -> list[str]:
+        """What a file defines for others, each once: definitions in their order, then its own constants.
+
+        What functions define inside is left out, and so are names of one or two letters for constants and
+        those that Python keeps for itself, such as ``__init__``.
+        """
+        defined: dict[str, None] = {}
+        constants: dict[str, None] = {}
+        waiting = [(root, True)]
+        while waiting:
+            node, is_outermost = waiting.pop()
+            if self.definition(node) == node:
+                word = self.kinds[node.type]
+                if word not in _SPACES:
+                    defined[name(node)] = None
+                    is_outermost = is_outermost and word == "module"
+                if word in _FUNCTIONS:
+                    continue
+            elif is_outermost and node.type in self.constants:
+                constants |= dict.fromkeys(_CONSTANT.findall(name(node)))
+            elif _NAMELESS.search(node.type):
+                is_outermost = False
+            if node.start_point.row < node.end_point.row or _STATEMENT.search(node.type):
+                waiting += [(child, is_outermost) for child in reversed(node.named_children)]
+        return [one for one in defined | constants if one and not _RESERVED.fullmatch(one)]
 
 
 def language(path: str) -> Language | None:
@@ -161,7 +196,7 @@ _CPP = f"""{_C},
 
 # By the endings of file names: the grammar, its constants, its definitions.
 _LANGUAGES = {
-    "py pyi pyx": _language("python", "assignment", "def function_definition, class class_definition"),
+    "py pyi pyx pxd": _language("python", "assignment", "def function_definition, class class_definition"),
     "js jsx mjs cjs": _language("javascript", "variable_declarator", _SCRIPT),
     "ts mts cts": _language("typescript", "variable_declarator", _TYPED_SCRIPT),
     "tsx": _language("tsx", "variable_declarator", _TYPED_SCRIPT),

@@ -70,9 +70,13 @@ def test_any_number_of_keys_may_be_asked_for_and_unknown_ones_have_no_row(file, 
 
 
 def test_a_block_that_fails_writes_nothing(file):
-    with pytest.raises(ZeroDivisionError), file.transaction() as database:
-        database.execute("INSERT INTO kept VALUES ('a', 'b')")
-        raise ZeroDivisionError
+    def fail():
+        with file.transaction() as database:
+            database.execute("INSERT INTO kept VALUES ('a', 'b')")
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fail()
     assert read(file, ["a"]) == {}
     write(file)  # and the next one begins as ever
     assert is_whole(read(file))
@@ -164,7 +168,7 @@ def test_a_full_disk_is_told_and_memory_takes_its_place(file, path, caplog, page
     assert str(path.parent) in message
 
 
-# Opens the file given, and then, by its word: writes all, or stops for good before its transaction is through.
+# Opens the file given, and then, by its word: writes all, or stops for good before its transaction ends.
 WORKER = f"""
 import sys, time
 from pathlib import Path
@@ -178,7 +182,8 @@ def work():
         if sys.argv[2] == "stop":
             print("inside", flush=True)
             time.sleep(600)
-    return len(list(file.rows("SELECT * FROM kept WHERE key", (f"key {{number}}" for number in range(1_200)))))
+    keys = (f"key {{number}}" for number in range(1_200))
+    return len(list(file.rows("SELECT * FROM kept WHERE key", keys)))
 print(file.run(work))
 """
 
