@@ -74,7 +74,8 @@ def chunks(path: str, text: str, most: int = MOST) -> list[Chunk]:
     lines = _LINE.findall(read)
     ends = [0, *accumulate(map(len, lines))]
     known = language(path)
-    whole = _Piece(0, len(lines), nodes=(parse(known, read),) if known else ())
+    root = parse(known, read) if known else None
+    whole = _Piece(0, len(lines), nodes=(root,) if root else ())
     found = []
     for run in _packed(_pieces(whole, known, ends, most), ends, most):
         start, end = run[0].start, run[-1].end
@@ -108,7 +109,8 @@ def outline(path: str, text: str) -> str:
     """
     read = text[:READ]
     known = language(path)
-    names = known.names(parse(known, read)) if known else definitions(read)
+    root = parse(known, read) if known else None
+    names = known.names(root) if known and root else definitions(read)
     words = _MARKS.sub(" ", _explanation(read)).split()[:_EXPLAINED]
     return "\n".join(map(" ".join, (re.findall(r"[^/._]+", _shown(path)), words, names)))
 
@@ -226,11 +228,13 @@ def _packed(pieces: Iterable[_Piece], ends: Sequence[int], most: int) -> Iterato
         size = ends[run[-1].end] - ends[run[0].start]
         enough = size / ceil(size / most)
         held: list[_Piece] = []
+        named = False
         for piece in run:
-            limit = most // 2 if any(one.label for one in (*held, piece)) else most
+            limit = most // 2 if named or piece.label else most
             start = ends[held[0].start] if held else 0
             if held and (ends[piece.end] - start > limit or ends[held[-1].end] - start >= enough):
                 yield held
-                held = []
+                held, named = [], False
             held.append(piece)
+            named = named or bool(piece.label)
         yield held

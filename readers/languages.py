@@ -123,12 +123,15 @@ def language(path: str) -> Language | None:
     return _BY_SUFFIX.get(PurePosixPath(path).suffix.lower())
 
 
-def parse(language: Language, text: str) -> "Node":
+def parse(language: Language, text: str) -> "Node | None":
     """The root of a text's syntax tree; code that does not compile has one too, with ``ERROR`` nodes in it.
 
     Args:
         language: of the text.
         text: anything; half a surrogate pair counts as a question mark.
+
+    Returns:
+        None for what is binary, as git tells it: by a NUL.
 
     Raises:
         MissingExtraError: tree-sitter is not installed.
@@ -137,6 +140,8 @@ def parse(language: Language, text: str) -> "Node":
         from tree_sitter_language_pack import get_parser
     except ImportError:
         raise MissingExtraError("Following the structure of source files", "learned") from None
+    if "\0" in text:
+        return None
     # A parser each time costs 20 µs, and none is shared between threads.
     return get_parser(cast("Any", language.grammar)).parse(text.encode("utf-8", "replace")).root_node
 
@@ -268,7 +273,5 @@ _LANGUAGES = {
         protocol protocol_declaration, typealias typealias_declaration, init init_declaration
         """,
     ),
-    "lua": _language("lua", "", "function function_declaration"),
-    "sh bash": _language("bash", "variable_assignment", "function function_definition"),
 }
 _BY_SUFFIX = {f".{one}": language for suffixes, language in _LANGUAGES.items() for one in suffixes.split()}

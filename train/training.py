@@ -337,7 +337,9 @@ def _settings(learner: Learner) -> dict[str, Any]:
 def _check_size(data: "datasets.Dataset", config: TrainerConfig) -> None:
     """Refuses batches that cannot be filled without a text twice, or not be split over the processes."""
     size, rows = config.batch_size, len(data)
-    for column in {"query", "positive"} & set(data.column_names):
+    for column in ("query", "positive"):  # in this order, so that the same one is named each time
+        if column not in data.column_names:
+            continue
         texts = Counter(data[column])
         # Each batch takes one of the most frequent and others; the sampler goes through all three times.
         full = 3 * (rows - max(texts.values())) // (size - 1) if size > 1 else rows
