@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.items import Item, Query
+from .chunks import chunks, document, outline
 from .mentions import parts
 from .static_encoder import StaticEncoder
 from .vectors import VectorStore
@@ -106,7 +107,5 @@ def _key(item: Item) -> str:
 
 
 def _documents(item: Item) -> list[str]:
-    from .chunks import chunks, document, outline
-
     text, path = item.content or item.text, item.path or ""
     return [outline(path, text), *(document(chunk) for chunk in chunks(path, text)[:_MOST_CHUNKS])]

@@ -15,8 +15,9 @@ import numpy as np
 from ..core.closing import Closing
 from ..core.git import GitStore
 from . import history, vocabulary
-from .corpus import Corpus, Rows, facts_of
+from .corpus import Corpus, facts_of
 from .database import CacheFile, cache_folder
+from .occurrences import Occurrences
 
 _BATCH = 256  # blobs a transaction
 _FORMAT = 2  # raise it whenever what is stored of a blob changes; older files are left behind
@@ -84,9 +85,9 @@ class BlobIndex(Closing):
         )
         return Corpus(
             files,
-            Rows.joined(held, held),
-            Rows.joined(terms, counts),
-            Rows.joined(names, kinds),
+            Occurrences.joined(held),
+            Occurrences.joined(terms, counts),
+            Occurrences.joined(names, kinds),
             np.array([row[0] for row in rows], dtype=np.int64),
             self._vocabulary.ids,
             self,

@@ -1,7 +1,7 @@
 """The files of one commit, or of one answer, with their words and what they define."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -13,33 +13,12 @@ from ..core.git import TreeFile
 from .bm25 import Postings
 from .definitions import definitions
 from .history import NO_HISTORY, History
+from .occurrences import Occurrences
 from .testfiles import is_test
 from .words import terms, words
 
 if TYPE_CHECKING:
     from .blob_index import BlobIndex
-
-
-@dataclass(frozen=True)
-class Rows:
-    """What is known of each of several files: position of the file and number of the word, one row each.
-
-    Args:
-        file: shape ``(m,)``, position of a file.
-        id: shape ``(m,)``, number of a word.
-        number: shape ``(m,)``, how often the file holds it, or what kind of name it is.
-    """
-
-    file: NDArray[np.int32]
-    id: NDArray[np.int32]
-    number: NDArray[np.int32]
-
-    @classmethod
-    def joined(cls, ids: Sequence[NDArray[np.int32]], numbers: Sequence[NDArray[np.int32]]) -> "Rows":
-        """Of the rows of each file."""
-        owners = np.repeat(np.arange(len(ids), dtype=np.int32), [part.size for part in ids])
-        nothing = np.zeros(0, dtype=np.int32)
-        return cls(owners, np.concatenate([nothing, *ids]), np.concatenate([nothing, *numbers]))
 
 
 @dataclass(frozen=True)
@@ -58,9 +37,9 @@ class Corpus:
     """
 
     files: Sequence[TreeFile]
-    words: Rows
-    terms: Rows
-    defined: Rows
+    words: Occurrences
+    terms: Occurrences
+    defined: Occurrences
     sizes: NDArray[np.int64]
     ids: Mapping[str, int]
     index: "BlobIndex | None" = None
@@ -79,7 +58,7 @@ class Corpus:
     @cached_property
     def lengths(self) -> NDArray[np.float64]:
         """Shape ``(len(files),)``, all terms of each file."""
-        return np.bincount(self.terms.file, self.terms.number, len(self.files)).astype(np.float64)
+        return self.terms.lengths(len(self.files))
 
     @cached_property
     def tests(self) -> NDArray[np.bool_]:
@@ -88,35 +67,18 @@ class Corpus:
 
     def definers(self, name: str) -> NDArray[np.intp]:
         """Positions of the files that define a name, tests left out."""
-        files = self.defined.file[self.defined.id == self.ids.get(name, 0)]
+        files = self.defined.text[self.defined.id == self.ids.get(name, 0)]
         return np.asarray(files[~self.tests[files]], dtype=np.intp)
 
     def containing(self, text: str) -> NDArray[np.intp]:
         """Positions of the files whose content holds ``text``, which is letters, digits and underscores."""
         found = [number for word, number in self.ids.items() if text in word]
         held = np.isin(self.words.id, np.array(found, dtype=np.int32))
-        return np.unique(self.words.file[held]).astype(np.intp)
+        return np.unique(self.words.text[held]).astype(np.intp)
 
     def postings(self, weights: Mapping[str, float]) -> Postings:
         """Where the terms of a query stand."""
-        held, column = self.columns(self.terms, list(weights))
-        return Postings(
-            self.terms.file[held].astype(np.intp),
-            column,
-            self.terms.number[held].astype(np.float64),
-            self.lengths,
-            np.array(list(weights.values()), dtype=np.float64),
-        )
-
-    def columns(self, rows: Rows, asked: Sequence[str]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Which rows hold one of some words, and the position among them of the one each holds."""
-        column = np.full(int(rows.id.max(initial=0)) + 1, -1, dtype=np.intp)  # by number of a word
-        for place, word in enumerate(asked):
-            if (number := self.ids.get(word, column.size)) < column.size:
-                column[number] = place
-        of_row = column[rows.id]
-        held = np.flatnonzero(of_row >= 0)
-        return held, of_row[held]
+        return self.terms.postings(self.ids, weights, self.lengths)
 
 
 def corpus_of(paths: Sequence[str], texts: Sequence[str]) -> Corpus:
@@ -132,20 +94,21 @@ def corpus_of(paths: Sequence[str], texts: Sequence[str]) -> Corpus:
     """
     ids: dict[str, int] = {}
 
-    def numbered(listed: Mapping[str, int] | set[str]) -> NDArray[np.int32]:
+    def numbered(listed: Iterable[str]) -> NDArray[np.int32]:
         return np.array([ids.setdefault(word, len(ids) + 1) for word in listed], dtype=np.int32)
 
-    held, counted, defined = [], [], []
-    for text in texts:
-        facts = facts_of(text)
-        held.append((numbered(facts[0]), np.zeros(len(facts[0]), np.int32)))
-        counted.append((numbered(facts[1]), np.array(list(facts[1].values()), np.int32)))
-        defined.append((numbered(facts[2]), np.array(list(facts[2].values()), np.int32)))
-    words_of, terms_of, names_of = (
-        Rows.joined([one for one, _ in each], [two for _, two in each]) for each in (held, counted, defined)
+    def counts(listed: Mapping[str, int]) -> NDArray[np.int32]:
+        return np.array(list(listed.values()), dtype=np.int32)
+
+    held, terms, names = zip(*map(facts_of, texts), strict=True) if texts else ((), (), ())
+    return Corpus(
+        [TreeFile(path, "") for path in paths],
+        Occurrences.joined([numbered(one) for one in held]),
+        Occurrences.joined([numbered(one) for one in terms], [counts(one) for one in terms]),
+        Occurrences.joined([numbered(one) for one in names], [counts(one) for one in names]),
+        np.array([len(text) for text in texts], dtype=np.int64),
+        ids,
     )
-    sizes = np.array([len(text) for text in texts], dtype=np.int64)
-    return Corpus([TreeFile(path, "") for path in paths], words_of, terms_of, names_of, sizes, ids)
 
 
 def facts_of(text: str) -> tuple[set[str], Counter[str], dict[str, int]]:

@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from ..core.items import Query
 from .corpus import Corpus
-from .hybrid import WEIGHTS, Weights, path_signals, relative, weighted
+from .hybrid import WEIGHTS, Weights, kept, path_signals, relative, weighted
 from .mentions import term_weights
 from .testfiles import demoted
 
@@ -25,5 +25,4 @@ def demoted_scores(
     scores: NDArray[np.float64], query: Query, corpus: Corpus, weights: Weights = WEIGHTS
 ) -> NDArray[np.float64]:
     """Scores of all files, those of tests and of files beside the product less, as `Hybrid` has it."""
-    test, beside = demoted(query, corpus.paths)
-    return np.asarray(scores * weights.test**test * weights.beside**beside)
+    return scores * kept(*demoted(query, corpus.paths), weights)

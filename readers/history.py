@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.git import GitStore
-from .bm25 import Postings
 from .database import CacheFile
+from .occurrences import Occurrences
 from .vocabulary import Vocabulary
 from .words import counted
 
@@ -34,30 +34,19 @@ class History:
 
     Args:
         ages: shape ``(commits,)``, years before the newest, >= 0.
-        commit, term, count: shape ``(t,)`` each, how often which message holds which term.
+        terms: how often which message holds which term.
         paths: the files that each commit changes.
         ids: numbers of the terms.
     """
 
     ages: NDArray[np.float64]
-    commit: NDArray[np.intp]
-    term: NDArray[np.int32]
-    count: NDArray[np.float64]
+    terms: Occurrences
     paths: Sequence[Sequence[str]]
     ids: Mapping[str, int]
 
     def alike(self, weights: Mapping[str, float]) -> NDArray[np.float64]:
         """BM25 of a query's terms over the messages: shape ``(commits,)``, >= 0."""
-        column = np.full(int(self.term.max(initial=0)) + 1, -1, dtype=np.intp)  # by number of a term
-        for place, word in enumerate(weights):
-            if (number := self.ids.get(word, column.size)) < column.size:
-                column[number] = place
-        of_row = column[self.term]
-        held = np.flatnonzero(of_row >= 0)
-        return Postings(
-            self.commit[held], of_row[held], self.count[held], self._lengths,
-            np.array(list(weights.values()), dtype=np.float64),
-        ).scores()  # fmt: skip
+        return self.terms.postings(self.ids, weights, self._lengths).scores()
 
     def votes(self, weights: Mapping[str, float], paths: Sequence[str]) -> tuple[NDArray[np.float64], ...]:
         """What the commits whose messages read most like a query say of files, each less the more it changes.
@@ -94,7 +83,7 @@ class History:
 
     @cached_property
     def _lengths(self) -> NDArray[np.float64]:
-        return np.bincount(self.commit, self.count, len(self.paths)).astype(np.float64)
+        return self.terms.lengths(len(self.paths))
 
     @cached_property
     def _changed(self) -> dict[str, list[int]]:
@@ -105,9 +94,7 @@ class History:
         return changed
 
 
-NO_HISTORY = History(
-    np.zeros(0), np.zeros(0, np.intp), np.zeros(0, np.int32), np.zeros(0), (), {}
-)  # fmt: skip
+NO_HISTORY = History(np.zeros(0), Occurrences.joined([]), (), {})
 
 
 class HistoryIndex:
@@ -140,15 +127,11 @@ class HistoryIndex:
         select = "SELECT hash, time, terms, counts, paths FROM commits WHERE hash"
         rows = {row[0]: row[1:] for row in self._file.rows(select, names)}
         kept = [rows[name] for name in names if name in rows and rows[name][3]]
-        terms = [np.frombuffer(row[1], np.int32) for row in kept]
         times = np.array([row[0] for row in kept], dtype=np.float64)
         newest = rows[names[0]][0] if names and names[0] in rows else times.max(initial=0.0)
-        nothing = np.zeros(0, np.int32)
         return History(
             np.maximum(0.0, newest - times) / _YEAR,
-            np.repeat(np.arange(len(kept), dtype=np.intp), [part.size for part in terms]),
-            np.concatenate([nothing, *terms]),
-            np.concatenate([nothing, *(np.frombuffer(row[2], np.int32) for row in kept)]).astype(np.float64),
+            Occurrences.joined(*([np.frombuffer(row[part], np.int32) for row in kept] for part in (1, 2))),
             [row[3].split("\n") for row in kept],
             self._vocabulary.ids,
         )

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -117,7 +118,12 @@ def weighted(signals: Signals, weights: Weights) -> NDArray[np.float64]:
         weights.path * signals["path"] + weights.named * signals["named"] + weights.frames * signals["frames"]
     )
     value = signals["contents"] + weights.definitions * signals.get("definitions", 0.0) + by_path
-    return value * weights.test ** signals["test"] * weights.beside ** signals["beside"]
+    return value * kept(signals["test"], signals["beside"], weights)
+
+
+def kept(test: NDArray[Any], beside: NDArray[Any], weights: Weights = WEIGHTS) -> NDArray[np.float64]:
+    """The part of its value that each path keeps, by whether it is a test or beside the product."""
+    return np.asarray(weights.test**test * weights.beside**beside)
 
 
 def relative(scores: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.items import Query
-from .bm25 import length_in_terms, postings
+from .bm25 import K1, length_in_terms, postings
 from .corpus import Corpus
 from .definitions import CLASS, CONSTANT, FUNCTION, METHOD
 from .hybrid import WEIGHTS, path_signals, relative, stem, weighted
@@ -27,7 +27,6 @@ _CALLED = re.compile(r"\b([A-Za-z_]\w{2,})\s*\(")
 _ATTRIBUTE = re.compile(r"\.([A-Za-z_]\w{2,})")
 _QUOTED = re.compile(r"`+([^`\n]+)`+")
 _FRAME_OF = re.compile(r", in (\w+)$", re.MULTILINE)
-_PROSE = 1.2  # k1 of BM25 where the query's own words count; the corpus ranking has its own
 
 
 def signals(query: Query, corpus: Corpus) -> Columns:
@@ -37,9 +36,10 @@ def signals(query: Query, corpus: Corpus) -> Columns:
         Arrays of shape ``(len(corpus.files),)``, finite, by name; in the same order for every corpus.
     """
     terms = term_weights(query)
+    contents = _contents(query, corpus, terms)
     return {
-        **_contents(query, corpus, terms),
-        **_paths(query, corpus, terms),
+        **contents,
+        **_paths(query, corpus, terms, contents["content/best"]),
         **_modules(query, corpus),
         **_definitions(query, corpus),
         **_history(corpus, terms),
@@ -65,7 +65,7 @@ def _contents(query: Query, corpus: Corpus, terms: Mapping[str, float]) -> Colum
     found = corpus.postings(terms)
     names = {name.lower(): weight for name, weight in name_weights(query).items() if specificity(name) == 1}
 
-    def scores(weights: Mapping[str, float], k1: float = _PROSE) -> NDArray[np.float64]:
+    def scores(weights: Mapping[str, float], k1: float = K1) -> NDArray[np.float64]:
         return replace(found, weights=np.array([weights.get(term, 0.0) for term in terms])).scores(k1=k1)
 
     columns = {
@@ -79,29 +79,25 @@ def _contents(query: Query, corpus: Corpus, terms: Mapping[str, float]) -> Colum
     return _with_best(columns)
 
 
-def _paths(query: Query, corpus: Corpus, terms: Mapping[str, float]) -> Columns:
-    title = parts(query)[0]
-    stems = [words(stem(path)) for path in corpus.paths]
-    last = [words(stem(path).rpartition("/")[2]) for path in corpus.paths]
-    whole, name = (
-        postings(terms, stems, length=length_in_terms),
-        postings(terms, last, length=length_in_terms),
-    )
-    of_title = np.array([float(term in counted(title)) for term in terms])
+def _paths(query: Query, corpus: Corpus, terms: Mapping[str, float], content: NDArray[np.float64]) -> Columns:
+    """What the paths say, and what `corpus_ranking.rank` makes of that and of the contents."""
+    in_title = counted(query.title)
+    of_title = np.array([float(term in in_title) for term in terms])
+    stems = [stem(path) for path in corpus.paths]
+    whole = postings(terms, map(words, stems), length=length_in_terms)
+    name = postings(terms, [words(one.rpartition("/")[2]) for one in stems], length=length_in_terms)
     known = path_signals(query, terms, corpus.paths)
     columns = {
         "path": whole.scores(),
         "path of title": replace(whole, weights=of_title).scores(),
         "name": name.scores(),
         "name of title": replace(name, weights=of_title).scores(),
+        "hybrid": weighted({"contents": content, **known}, WEIGHTS),
     }
-    contents = relative(corpus.postings(terms).scores(k1=WEIGHTS.k1))
-    overall = weighted({"contents": contents, **known}, WEIGHTS)
-    finder = PathFinder(corpus.paths)
     return {
-        **_with_best({**columns, "hybrid": overall}),
+        **_with_best(columns),
         "named": known["named"],
-        "named in title": finder.named(title),
+        "named in title": PathFinder(corpus.paths).named(query.title),
         "frames": known["frames"],
         "test": known["test"],
         "beside": known["beside"],
@@ -118,8 +114,8 @@ def _definitions(query: Query, corpus: Corpus) -> Columns:
     title, prose, code = parts(query)
     times = Counter(word for word in words(f"{title}\n{prose}\n{code}") if len(word) > 2)
     names = list(times)
-    held, name = corpus.columns(corpus.defined, names)
-    file, kind = corpus.defined.file[held], corpus.defined.number[held]
+    held, name = corpus.defined.holding(corpus.ids, names)
+    file, kind = corpus.defined.text[held], corpus.defined.number[held]
     total = len(corpus.files)
     definers = np.bincount(name, minlength=len(names))
     idf = np.log1p((total - definers + 0.5) / (definers + 0.5))
@@ -169,7 +165,7 @@ def _history(corpus: Corpus, terms: Mapping[str, float]) -> Columns:
 
 
 def _files(corpus: Corpus) -> Columns:
-    names = np.bincount(corpus.defined.file, minlength=len(corpus.files))
+    names = np.bincount(corpus.defined.text, minlength=len(corpus.files))
     tops = Counter(path.split("/")[0] for path in corpus.paths)
     return {
         "depth": np.array([path.count("/") for path in corpus.paths], dtype=np.float64),

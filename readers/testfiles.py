@@ -7,6 +7,7 @@ values.
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,6 +42,7 @@ _ASKS = re.compile(
 )
 
 
+@lru_cache(maxsize=1 << 16)  # asked of all files of a commit, several times for each query
 def is_test(path: str) -> bool:
     """Whether a path, by its folders or its name, is that of a test in one of the usual languages.
 
@@ -57,6 +59,7 @@ def is_test(path: str) -> bool:
     )
 
 
+@lru_cache(maxsize=1 << 16)
 def is_beside(path: str) -> bool:
     """Whether a path stands beside the product: documentation, examples, tools, set-up, foreign, generated.
 
