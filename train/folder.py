@@ -14,9 +14,9 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
-from typing import IO, Any
+from typing import IO, Any, Self
 
+from ..core.closing import Closing
 from ..core.errors import InputError, RunError
 from ..core.files import lock, write_atomically
 
@@ -43,7 +43,7 @@ class Checkpoint:
     history: list[dict[str, Any]]
 
 
-class TrainingFolder:
+class TrainingFolder(Closing):
     """Keeps other processes out and knows what there is to do.
 
     Args:
@@ -71,7 +71,7 @@ class TrainingFolder:
         self._overwrite = overwrite
         self._lock: IO[bytes]
 
-    def __enter__(self) -> "TrainingFolder":
+    def __enter__(self) -> Self:
         try:
             self.path.mkdir(parents=True, exist_ok=True)
             self._lock = (self.path / _LOCK).open("ab")
@@ -87,12 +87,8 @@ class TrainingFolder:
             raise
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def close(self) -> None:
+        """Lets other processes train into it."""
         self._lock.close()
 
     @property

@@ -8,16 +8,16 @@ import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
-from types import TracebackType
-from typing import IO, Any, cast
+from typing import IO, Any, Self, cast
 
+from ..core.closing import Closing
 from ..core.errors import InputError, MissingExtraError, RunError
 from ..core.files import lock, write_atomically
 
 Row = Mapping[str, Any]
 
 
-class RowsFile:
+class RowsFile(Closing):
     """A file of rows that appears when it is whole, and whose writing can be killed at any moment and go on.
 
     What is written so far stands in ``FILE.part/``: the rows, and a state that names how many bytes of
@@ -49,7 +49,7 @@ class RowsFile:
         self.state: dict[str, Any] = {}
         self._file: IO[bytes]
 
-    def __enter__(self) -> "RowsFile":
+    def __enter__(self) -> Self:
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
             self._file = self._rows.open("ab")
@@ -60,12 +60,8 @@ class RowsFile:
             raise _unwritten(self.path, error) from error
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def close(self) -> None:
+        """Lets other processes write it."""
         self._file.close()
 
     def rows(self) -> Iterator[dict[str, Any]]:
