@@ -19,7 +19,7 @@ from ..eval.tasks import digest
 from ..readers import value_functions
 from ..readers.candidates import candidate_generators
 from ..readers.sources import SOURCES
-from .options import names, new_folder, numbers, reference_among, task_progress
+from .options import names, new_folder, numbers, reference_among, suffixes, task_progress
 
 
 @click.command("history")
@@ -36,9 +36,7 @@ from .options import names, new_folder, numbers, reference_among, task_progress
     show_default=True,
     help="Tokens a page, comma-separated.",
 )
-@click.option(
-    "--suffix", multiple=True, help="Which files, such as .py; repeatable. Source files by default."
-)
+@suffixes
 @click.option("--out", default="out/history", show_default=True, type=click.Path(file_okay=False))
 @click.option("--jobs", default=os.cpu_count() or 1, show_default="cores", type=click.IntRange(1))
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")

@@ -11,7 +11,7 @@ from ..readers import value_functions
 from ..readers.blob_index import BlobIndex
 from ..readers.candidates import LIMIT, candidate_generators, candidate_items
 from ..readers.sources import SOURCES
-from .options import index_progress, query_text
+from .options import index_progress, query_text, suffixes
 
 
 @click.command("candidates")
@@ -25,9 +25,7 @@ from .options import index_progress, query_text
 @click.option("--generator", "-g", default="union", show_default=True, help="grep, bm25 or union.")
 @click.option("--limit", default=LIMIT, show_default=True, type=click.IntRange(1), help="Of each generator.")
 @click.option("--value-function", "-f", help="Ranks what was generated; the generator's order if not given.")
-@click.option(
-    "--suffix", multiple=True, help="Which files, such as .py; repeatable. Source files by default."
-)
+@suffixes
 @click.option("--null", "-z", is_flag=True, help="End each path with a NUL instead of a new line.")
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON array.")
 def command(

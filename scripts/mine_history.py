@@ -10,7 +10,7 @@ from ..core.errors import InputError, RunError
 from ..core.git import GitStore
 from ..readers.sources import SOURCES
 from ..train.history import mine_histories
-from .options import index_progress
+from .options import index_progress, suffixes
 
 _ADDRESS = re.compile(r"[/:]([^/:]+/[^/:]+?)(?:\.git)?/?$")
 
@@ -24,9 +24,7 @@ _ADDRESS = re.compile(r"[/:]([^/:]+/[^/:]+?)(?:\.git)?/?$")
     "--out", required=True, type=click.Path(), help="File of JSON Lines, gzipped if it ends in .gz."
 )
 @click.option("--commits", type=click.IntRange(1), help="The newest of each repository; all by default.")
-@click.option(
-    "--suffix", multiple=True, help="Which files, such as .py; repeatable. Source files by default."
-)
+@suffixes
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
 def command(
     repos: tuple[str, ...], out: str, commits: int | None, suffix: tuple[str, ...], as_json: bool

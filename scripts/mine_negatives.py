@@ -12,7 +12,7 @@ from ..train.examples import Recipe
 from ..train.guard import PURPOSES
 from ..train.negative_kinds import KINDS
 from ..train.negatives import mine_negatives, rows_by_repository
-from .options import index_progress
+from .options import index_progress, purpose_of, suffixes
 
 
 @click.command("negatives")
@@ -45,13 +45,8 @@ from .options import index_progress
     help="What a model reads of a file.",
 )  # fmt: skip
 @click.option("--per-repo", type=click.IntRange(1), help="Rows of each repository, drawn by lot.")
-@click.option(
-    "--suffix", multiple=True, help="Which files, such as .py; repeatable. Source files by default."
-)
-@click.option(
-    "--for", "purpose", type=click.Choice(PURPOSES), default=PURPOSES[0], show_default=True,
-    help="What is trained; fusion may see the development tasks.",
-)  # fmt: skip
+@suffixes
+@purpose_of(PURPOSES)
 @click.option("--seed", default=0, show_default=True, help="Of what is drawn by lot.")
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
 def command(

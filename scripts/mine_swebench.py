@@ -8,7 +8,7 @@ import click
 from ..readers.sources import SOURCES
 from ..train.guard import PURPOSES
 from ..train.swebench import count_tasks, mine_swebench, repositories_of
-from .options import task_progress
+from .options import purpose_of, suffixes, task_progress
 
 
 @click.command("swebench")
@@ -19,13 +19,8 @@ from .options import task_progress
     "--out", required=True, type=click.Path(), help="File of JSON Lines, gzipped if it ends in .gz."
 )
 @click.option("--repos", help="A folder of clones or a YAML map, to tell the functions that a patch changes.")
-@click.option(
-    "--suffix", multiple=True, help="Which files, such as .py; repeatable. Source files by default."
-)
-@click.option(
-    "--for", "purpose", type=click.Choice(PURPOSES), default=PURPOSES[0], show_default=True,
-    help="What is trained; fusion may see the development tasks.",
-)  # fmt: skip
+@suffixes
+@purpose_of(PURPOSES)
 @click.option("--leave-out", is_flag=True, help="Leave out what is held out for testing instead of refusing.")
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
 def command(

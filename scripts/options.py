@@ -6,13 +6,28 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import click
 
 from ..core.errors import InputError
 from ..core.registry import Registry
 from ..readers import DEFAULT
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+suffixes = click.option(
+    "--suffix", multiple=True, help="Which files, such as .py; repeatable. Source files by default."
+)
+
+
+def purpose_of(purposes: Sequence[str]) -> Callable[[Command], Command]:
+    """The option that tells what is trained; the first is what is meant without it."""
+    return click.option(
+        "--for", "purpose", type=click.Choice(purposes), default=purposes[0], show_default=True,
+        help="What is trained; fusion may see the development tasks.",
+    )  # fmt: skip
 
 
 def query_text(query: str) -> str:
