@@ -115,12 +115,21 @@ def _packed(blob: str, array: NDArray[np.floating[Any]]) -> bytes:
         raise RunError(
             f"the vectors of {blob!r} hold NaN or infinite numbers, which no cosine can be taken of"
         )
+    rounded, scales = quantised(vectors)
+    body: bytes = _SHAPE.pack(*vectors.shape) + scales.astype("<f4").tobytes() + rounded.tobytes()
+    return _CHECKSUM.pack(zlib.crc32(body)) + body
+
+
+def quantised(vectors: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
+    """Vectors as int8 with a scale each, whose product they are, about.
+
+    Returns:
+        Shape ``(n, d)``, and ``(n,)``; a vector of zeros has the scale 0.
+    """
     largest = np.abs(vectors).max(axis=1, initial=0.0, keepdims=True)
     scales = np.nextafter(largest / np.float32(_LARGEST), np.float32(0))  # below, or the largest may overflow
     numbers = np.divide(vectors, scales, out=np.zeros_like(vectors), where=scales > 0)
-    rounded = np.rint(numbers).clip(-_LARGEST, _LARGEST).astype(np.int8)
-    body: bytes = _SHAPE.pack(*vectors.shape) + scales.astype("<f4").tobytes() + rounded.tobytes()
-    return _CHECKSUM.pack(zlib.crc32(body)) + body
+    return np.rint(numbers).clip(-_LARGEST, _LARGEST).astype(np.int8), scales[:, 0]
 
 
 def _unpacked(value: object) -> NDArray[np.float32] | None:

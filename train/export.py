@@ -7,8 +7,7 @@ import numpy as np
 
 from ..core.errors import InputError, RunError
 from ..readers.static_encoder import TABLE, TOKENIZER
-
-_LARGEST = 127
+from ..readers.vectors import quantised
 
 
 def export_static(model: str | Path, out: str | Path) -> Path:
@@ -37,12 +36,12 @@ def export_static(model: str | Path, out: str | Path) -> Path:
             f"'{model}' holds no static embedding; train one with configs/bi_encoder_static.yaml"
         )
     table = tensors["embedding.weight"].astype(np.float32)
-    scale = np.maximum(np.abs(table).max(axis=1), 1e-12) / _LARGEST
+    numbers, scale = quantised(table)
     folder = Path(out)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         part = folder / f"{TABLE}.part"
-        save_file({"embedding.weight": np.rint(table / scale[:, None]).astype(np.int8), "scale": scale}, part)
+        save_file({"embedding.weight": numbers, "scale": scale}, part)
         part.replace(folder / TABLE)
         shutil.copyfile(tables[0].with_name(TOKENIZER), folder / TOKENIZER)
     except OSError as error:

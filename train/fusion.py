@@ -9,6 +9,7 @@ import json
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from ..readers.bi_encoder import COLUMNS as NEURAL
 from ..readers.blob_index import BlobIndex
 from ..readers.candidates import Wide, candidate_items
 from ..readers.fused import ENCODER, TREES, features
+from ..readers.sources import PYTHON
 from ..readers.static_encoder import StaticEncoder
 from ..readers.trees import as_json, from_json
 from .config import FusionConfig
@@ -33,7 +35,6 @@ from .issues import choose, gold, issue
 from .rows import Row, read_rows
 
 FORMAT = 1  # of the columns that are kept; raise it whenever one of them means something else
-SUFFIXES = (".py", ".pyx", ".pyi")
 DEPTHS = (1, 5, 10, 50)
 
 Progress = Callable[[int, int], None]
@@ -230,7 +231,7 @@ def _worked_out(
             real = row["source"] == "swebench"
             try:
                 query = Query(row["query"] if real else issue(row, store, config.seed))
-                corpus = index.corpus(row["parent"], SUFFIXES)
+                corpus = index.corpus(row["parent"], PYTHON)
                 items = candidate_items(corpus, Wide().candidates(corpus, query))
                 found = features(query, items, Path(encoder), NEURAL if encoder else ()) if items else {}
             except FirstpageError:  # such as a commit that a shallow clone lacks
@@ -272,6 +273,11 @@ def _load(file: Path, repo: str, config: FusionConfig) -> tuple[list[str], list[
 def _digest(config: FusionConfig, repo: str, rows: Sequence[Row]) -> str:
     """Names what the columns of a repository's tasks depend on."""
     encoder = config.encoder_of(repo)
-    read = StaticEncoder(Path(encoder)).hash if encoder else ""
-    told = [FORMAT, repo, read, config.seed, [row["id"] for row in rows]]
+    told = [FORMAT, repo, _hash(encoder) if encoder else "", config.seed, [row["id"] for row in rows]]
     return hashlib.sha256(json.dumps(told).encode()).hexdigest()[:24]
+
+
+@cache
+def _hash(encoder: str) -> str:
+    """Of an encoder's weights, which are read once, not for each repository."""
+    return StaticEncoder(Path(encoder)).hash
