@@ -11,7 +11,7 @@ demo: .venv/installed
 
 .venv/installed: pyproject.toml
 	$(PYTHON) -m venv .venv
-	.venv/bin/python -m pip install --quiet --editable '.[eval]'
+	.venv/bin/python -m pip install --quiet --editable '.[eval,learned]'
 	touch $@
 
 # Installed as a user would have it, not editable, so that a forgotten folder or data file fails here.

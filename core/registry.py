@@ -5,7 +5,7 @@ takes longer than the whole of ``firstpage select``; entry points are read only 
 the table, and to list all names.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Generic, TypeVar, cast
@@ -26,20 +26,29 @@ class Registry(Generic[T]):
             point names is called without arguments and returns the thing.
         kind: what is registered, for messages: ``value function``.
         built_in: name to ``module:attribute``.
-        trained: the same of things that are made of a folder of weights, asked for as ``NAME@FOLDER``.
+        trained: the same of things that are made of a folder of weights, asked for as ``NAME@FOLDER``; those
+            that are in ``built_in`` too come with weights of their own.
+        unlisted: names that `names` leaves out, as what they need is not installed; asked for all the same,
+            they say what it is.
     """
 
     def __init__(
-        self, group: str, kind: str, built_in: Mapping[str, str], trained: Mapping[str, str] | None = None
+        self,
+        group: str,
+        kind: str,
+        built_in: Mapping[str, str],
+        trained: Mapping[str, str] | None = None,
+        unlisted: Collection[str] = (),
     ) -> None:
         self.group, self.kind = group, kind
         self._built_in = built_in
         self._trained = trained or {}
+        self._unlisted = unlisted
 
     def names(self) -> list[str]:
         """All names: firstpage's own in their order, then those of installed packages by name."""
         others = {point.name for point in self._entry_points()} - set(self._built_in)
-        return [*self._built_in, *sorted(others)]
+        return [*(name for name in self._built_in if name not in self._unlisted), *sorted(others)]
 
     def create(self, name: str) -> T:
         """The thing of that name.
@@ -49,9 +58,9 @@ class Registry(Generic[T]):
                 cannot be used.
             RunError: the package that brings it cannot be loaded.
         """
+        kind, _, folder = name.partition("@")
         if name in self._built_in:
             return cast("Callable[[], T]", _attribute(self._built_in[name]))()
-        kind, _, folder = name.partition("@")
         if kind in self._trained:
             if not folder:
                 raise InputError(

@@ -63,7 +63,7 @@ def summarise(cells: Sequence[Cell], plan: Plan, reference: str) -> dict[str, An
     return {
         "tasks": len(next(iter(rankings.values())).first),
         "errors": _errors(cells),
-        "generators": [_found(name, rankings[name, plan.functions[0]]) for name in plan.generators],
+        "generators": [_found(name, rankings, plan) for name in plan.generators],
         "rankings": [
             {"generator": generator, "function": function, **_rates(rankings[generator, function], plan)}
             for generator in plan.generators
@@ -143,7 +143,10 @@ def _errors(cells: Sequence[Cell]) -> dict[str, dict[str, str]]:
     return errors
 
 
-def _found(name: str, ranking: Ranking) -> dict[str, Any]:
+def _found(name: str, rankings: Mapping[tuple[str, str], Ranking], plan: Plan) -> dict[str, Any]:
+    """What a generator finds at all; ``missed``: of the tasks that the first generator misses."""
+    ranking = rankings[name, plan.functions[0]]
+    missed = ~rankings[plan.generators[0], plan.functions[0]].any_found
     buckets = {}
     for label, low, high in BUCKETS:
         inside = (ranking.candidates >= low) & (ranking.candidates <= high)
@@ -157,6 +160,7 @@ def _found(name: str, ranking: Ranking) -> dict[str, Any]:
         },
         "any": rate(ranking.any_found),
         "all": rate(ranking.all_found),
+        "missed": rate(ranking.any_found[missed]) if missed.any() else None,
         "buckets": buckets,
     }
 

@@ -12,12 +12,13 @@ Example:
 from typing import TYPE_CHECKING
 
 from ..core.registry import Registry
+from .shipped import readable
 
 if TYPE_CHECKING:
     from ..core.values import ValueFunction
 
-# The default of every command, until a learned ranker ships.
-DEFAULT = "hybrid"
+# The default of every command: the learned ranker, where what reads its weights is installed.
+DEFAULT = "fused" if readable() else "hybrid"
 
 value_functions: "Registry[ValueFunction]" = Registry(
     "firstpage.value_functions",
@@ -31,11 +32,15 @@ value_functions: "Registry[ValueFunction]" = Registry(
         "priority_all": "firstpage.readers.keyword:PriorityAll",
         "bm25": "firstpage.readers.bm25:BM25",
         "hybrid": "firstpage.readers.hybrid:Hybrid",
-    },
-    trained={
         "bi-encoder": "firstpage.readers.bi_encoder:BiEncoder",
         "fused": "firstpage.readers.fused:Fused",
     },
+    trained={
+        "bi-encoder": "firstpage.readers.bi_encoder:BiEncoder",
+        "cross-encoder": "firstpage.readers.cross_encoder:CrossEncoder",
+        "fused": "firstpage.readers.fused:Fused",
+    },
+    unlisted=() if readable() else ("bi-encoder", "fused"),
 )
 
 __all__ = ["DEFAULT", "value_functions"]

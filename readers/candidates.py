@@ -1,11 +1,12 @@
 """Candidate generators: which files of a commit a query may be about.
 
-A generator ranks or filters the files of a `Corpus`, which already knows the words of every file; no file
-is read to generate candidates.
+A generator ranks or filters the files of a `Corpus`, which already knows the words of every file: only the
+bi-encoder's reads files, each once.
 """
 
 from collections.abc import Sequence
 from functools import reduce
+from pathlib import Path
 from typing import Protocol
 
 import numpy as np
@@ -14,6 +15,8 @@ from numpy.typing import NDArray
 from ..core.items import Item, Query
 from ..core.registry import Registry
 from ..core.values import ranking
+from . import shipped
+from .bi_encoder import BiEncoder
 from .corpus import Corpus
 from .corpus_ranking import demoted_scores, rank
 from .keywords import keywords
@@ -21,6 +24,7 @@ from .mentions import term_weights
 from .signals import named_files
 
 LIMIT = 50  # candidates of one generator, as in the paper
+_BATCH = 256  # files whose contents are in memory at once
 
 
 class CandidateGenerator(Protocol):
@@ -33,7 +37,10 @@ class CandidateGenerator(Protocol):
     name: str
 
     def candidates(self, corpus: Corpus, query: Query, limit: int = LIMIT) -> NDArray[np.intp]:
-        """Positions in ``corpus.files``, at most ``limit``, none twice, in the generator's order."""
+        """Positions in ``corpus.files``, none twice, in the generator's order.
+
+        At most ``limit``; a union of generators gives at most ``limit`` of each, `Wide` twice that of BM25.
+        """
         ...
 
 
@@ -90,6 +97,29 @@ class Past:
         return _best(demoted_scores(votes, query, corpus), limit)
 
 
+class Dense:
+    """The files whose chunks are nearest to the query's title for the bi-encoder; tests demoted.
+
+    Every file of the commit is embedded once, which of thousands takes a minute or so the first time.
+
+    Args:
+        folder: of the encoder's weights; the package brings one.
+    """
+
+    name = "dense"
+
+    def __init__(self, folder: Path = shipped.ENCODER) -> None:
+        self._encoder = BiEncoder(folder)
+
+    def candidates(self, corpus: Corpus, query: Query, limit: int = LIMIT) -> NDArray[np.intp]:
+        """Positions by falling cosine."""
+        values = np.zeros(len(corpus.files))
+        for start in range(0, len(values), _BATCH):
+            places = range(start, min(start + _BATCH, len(values)))
+            values[start : start + _BATCH] = self._encoder.values(query, candidate_items(corpus, places))
+        return _best(demoted_scores(values, query, corpus), limit)
+
+
 class Union:
     """What BM25 finds, then what grep finds beyond it: up to twice ``limit`` candidates."""
 
@@ -120,6 +150,23 @@ class Wide:
         )
 
 
+class Everything:
+    """What `Wide` finds, then what the bi-encoder finds beyond it, to see how much that is.
+
+    Args:
+        folder: of the encoder's weights; the package brings one.
+    """
+
+    name = "everything"
+
+    def __init__(self, folder: Path = shipped.ENCODER) -> None:
+        self._dense = Dense(folder)
+
+    def candidates(self, corpus: Corpus, query: Query, limit: int = LIMIT) -> NDArray[np.intp]:
+        """Positions, those of `Wide` first."""
+        return _joined(Wide().candidates(corpus, query, limit), self._dense.candidates(corpus, query, limit))
+
+
 candidate_generators: Registry[CandidateGenerator] = Registry(
     "firstpage.candidate_generators",
     "candidate generator",
@@ -129,8 +176,15 @@ candidate_generators: Registry[CandidateGenerator] = Registry(
         "union": "firstpage.readers.candidates:Union",
         "names": "firstpage.readers.candidates:Named",
         "history": "firstpage.readers.candidates:Past",
+        "dense": "firstpage.readers.candidates:Dense",
         "wide": "firstpage.readers.candidates:Wide",
+        "everything": "firstpage.readers.candidates:Everything",
     },
+    trained={
+        "dense": "firstpage.readers.candidates:Dense",
+        "everything": "firstpage.readers.candidates:Everything",
+    },
+    unlisted=() if shipped.readable() else ("dense", "everything"),
 )
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from .definitions import definitions
 from .languages import Language, language, parse
+from .words import shown
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -79,7 +80,7 @@ def chunks(path: str, text: str, most: int = MOST) -> list[Chunk]:
     found = []
     for run in _packed(_pieces(whole, known, ends, most), ends, most):
         start, end = run[0].start, run[-1].end
-        header = " > ".join((_shown(path), *(run[0].labels if len(run) == 1 else run[0].around)))
+        header = " > ".join((shown(path), *(run[0].labels if len(run) == 1 else run[0].around)))
         body = "".join(lines[start:end])
         found += [Chunk(start + 1, end + 1, header, body[at : at + most]) for at in range(0, len(body), most)]
     return found
@@ -112,7 +113,7 @@ def outline(path: str, text: str) -> str:
     root = parse(known, read) if known else None
     names = known.names(root) if known and root else definitions(read)
     words = _MARKS.sub(" ", _explanation(read)).split()[:_EXPLAINED]
-    return "\n".join(map(" ".join, (re.findall(r"[^/._]+", _shown(path)), words, names)))
+    return "\n".join(map(" ".join, (re.findall(r"[^/._]+", shown(path)), words, names)))
 
 
 def _explanation(text: str) -> str:
@@ -124,11 +125,6 @@ def _explanation(text: str) -> str:
             return found[0]
         at = found.end()
     return ""
-
-
-def _shown(path: str) -> str:
-    """A path as text: bytes of a name that are none would stop a tokenizer."""
-    return path.encode("utf-8", "replace").decode()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,18 +1,20 @@
 """The learned ranker: trees over what words, names, places, history and meaning say of a file.
 
-It was trained on files of repositories, as ``docs/learned.md`` tells. Items that stand for no file are ranked
-by `Hybrid`.
+It was trained on files of repositories, as ``docs/learned.md`` tells. An answer with anything in it that
+stands for no file is ranked by `Hybrid`.
 """
 
 from collections.abc import Collection, Sequence
 from functools import cache
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.errors import InputError
+from ..core.errors import InputError, MissingExtraError
 from ..core.items import Item, Query
+from . import shipped
 from .bi_encoder import COLUMNS as NEURAL
 from .bi_encoder import similarities
 from .corpus import Corpus, corpus_of
@@ -20,15 +22,17 @@ from .hybrid import Hybrid
 from .signals import signals
 from .trees import Trees, load_trees
 
-TREES, ENCODER = "fused.json", "encoder"  # in the folder of a fused ranker
+# In the folder of a fused ranker: the trees for files of a commit, whose words, names and history are known,
+# and for those of an answer, of which nothing else is; and the bi-encoder that both were trained with.
+TREES = {"commit": "commit.json", "answer": "answer.json"}
+ENCODER = "encoder"
 
 
 class Fused:
     """A file's probable worth, from all signals together.
 
     Args:
-        folder: that ``firstpage train fusion`` made: `TREES`, and in `ENCODER` the bi-encoder that they were
-            trained with.
+        folder: that ``firstpage train fusion`` made; the package brings one.
 
     Raises:
         InputError: the weights are damaged.
@@ -37,25 +41,30 @@ class Fused:
 
     name = "fused"
 
-    def __init__(self, folder: Path) -> None:
-        self._trees = _trees(folder / TREES)
+    def __init__(self, folder: Path = shipped.FUSED) -> None:
+        self._trees = {kind: _trees(folder / name) for kind, name in TREES.items()}
         self._encoder = folder / ENCODER
+        if not shipped.readable() and any(
+            map(is_neural, chain(*(one.columns for one in self._trees.values())))
+        ):
+            raise MissingExtraError("the learned ranker", "learned")
 
     def values(self, query: Query, items: Sequence[Item]) -> NDArray[np.float64]:
-        """The logistic of the trees' sum, which keeps their order.
+        """How likely each is to be one of those looked for, as far as files of repositories tell.
 
         Returns:
             Shape ``(len(items),)``, between 0 and 1.
         """
         if not all(item.path for item in items):
             return Hybrid().values(query, items)
-        columns = features(query, items, self._encoder, needed=self._trees.columns)
-        if unknown := [name for name in self._trees.columns if name not in columns]:
+        trees = self._trees["commit" if _commit_of(items) else "answer"]
+        columns = features(query, items, self._encoder, needed=trees.columns)
+        if unknown := [name for name in trees.columns if name not in columns]:
             raise InputError(
                 f"the trees of the fused ranker ask for '{unknown[0]}', which no file has; train them"
             )
-        rows = np.stack([columns[name] for name in self._trees.columns], axis=1)
-        return np.asarray(1 / (1 + np.exp(-self._trees.sums(rows))))
+        rows = np.stack([columns[name] for name in trees.columns], axis=1)
+        return np.asarray(1 / (1 + np.exp(-trees.sums(rows))))
 
 
 def features(
@@ -74,8 +83,7 @@ def features(
     """
     corpus, places = _corpus(items)
     columns = {name: values[places] for name, values in signals(query, corpus).items()}
-    neural = {*NEURAL, *(f"{name}/best" for name in NEURAL)}
-    if not neural.isdisjoint(needed):
+    if any(map(is_neural, needed)):
         cosines = similarities(encoder).columns(query, items)
         columns |= dict(zip(NEURAL, cosines.T, strict=True))
         below = cosines - cosines.max(axis=0, initial=-1.0)
@@ -83,13 +91,24 @@ def features(
     return columns
 
 
+def is_neural(column: str) -> bool:
+    """Whether the bi-encoder works a column out."""
+    return column.removesuffix("/best") in NEURAL
+
+
 def _corpus(items: Sequence[Item]) -> tuple[Corpus, NDArray[np.intp]]:
     """The corpus that all items are of with their places in it, or the one that they make."""
-    named = items[0].metadata.get("corpus") if items else None
-    if isinstance(named, Corpus) and all(item.metadata.get("corpus") is named for item in items):
-        return named, np.array([item.metadata["place"] for item in items], dtype=np.intp)
+    if known := _commit_of(items):
+        return known, np.array([item.metadata["place"] for item in items], dtype=np.intp)
     made = corpus_of([item.path or "" for item in items], [item.content or item.text for item in items])
     return made, np.arange(len(items), dtype=np.intp)
+
+
+def _commit_of(items: Sequence[Item]) -> Corpus | None:
+    """The corpus of the commit that all items are of."""
+    named = items[0].metadata.get("corpus") if items else None
+    same = isinstance(named, Corpus) and all(item.metadata.get("corpus") is named for item in items)
+    return named if same else None
 
 
 @cache

@@ -14,11 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.errors import InputError, MissingExtraError
+from .words import shown
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
 MOST_TOKENS = 600  # of one text; the rest is not read
+_BATCH = 512  # texts whose tokens' vectors are in memory at once
 
 TABLE, TOKENIZER = "model.safetensors", "tokenizer.json"
 
@@ -66,9 +68,11 @@ class StaticEncoder:
         """
         if not texts:
             return np.zeros((0, self.dimensions), dtype=np.float32)
-        # Half a surrogate pair is refused by the tokenizer.
-        whole = [text.encode("utf-8", "replace").decode("utf-8") for text in texts]
-        encoded = self._tokenizer.encode_batch_fast(whole, add_special_tokens=False)
+        parts = [self._encoded(texts[start : start + _BATCH]) for start in range(0, len(texts), _BATCH)]
+        return np.concatenate(parts)
+
+    def _encoded(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        encoded = self._tokenizer.encode_batch_fast(list(map(shown, texts)), add_special_tokens=False)
         ids = [one.ids[:MOST_TOKENS] for one in encoded]
         sizes = np.array([len(one) for one in ids])
         filled = np.flatnonzero(sizes)

@@ -132,6 +132,12 @@ def quantised(vectors: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[n
     return np.rint(numbers).clip(-_LARGEST, _LARGEST).astype(np.int8), scales[:, 0]
 
 
+def rounded(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Vectors as they come back from a store, so that what is new and what was kept give the same values."""
+    numbers, scales = quantised(vectors)
+    return numbers.astype(np.float32) * scales[:, None]
+
+
 def _unpacked(value: object) -> NDArray[np.float32] | None:
     """What `_packed` was given, about; None where the bytes are not as it left them."""
     if not isinstance(value, bytes) or len(value) < _CHECKSUM.size + _SHAPE.size:

@@ -27,6 +27,11 @@ def terms(word: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*parts, whole)))
 
 
+def shown(text: str) -> str:
+    """A text as tokenizers take it: without half a surrogate pair, which stands for a byte of no text."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
 def counted(text: str) -> Counter[str]:
     """How often each term stands in a text, in order of first appearance.
 

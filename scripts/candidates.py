@@ -22,7 +22,7 @@ from .options import index_progress, query_text, suffixes
     "--repo", default=".", show_default=True, help="A work tree, a .git folder or a bare repository."
 )
 @click.option("--commit", default="HEAD", show_default=True, help="Whose files; no checkout is made.")
-@click.option("--generator", "-g", default="union", show_default=True, help="grep, bm25 or union.")
+@click.option("--generator", "-g", default="union", show_default=True, help="See below.")
 @click.option("--limit", default=LIMIT, show_default=True, type=click.IntRange(1), help="Of each generator.")
 @click.option("--value-function", "-f", help="Ranks what was generated; the generator's order if not given.")
 @suffixes
@@ -44,6 +44,10 @@ def command(
     \b
       firstpage candidates -q "the cache is stale after a reload"
       firstpage candidates -q @issue.txt --commit v2.1 -g grep -f hybrid --json
+
+    Generators: grep, bm25, names, history, their unions union (the first two)
+    and wide (all four), dense and everything (wide and dense). The last two read
+    every file of the commit the first time, which may take minutes.
     """
     asked = Query(query_text(query))
     makes = candidate_generators.create(generator)

@@ -1,4 +1,4 @@
-"""``firstpage train bi-encoder`` and ``cross-encoder``: models from examples, by a configuration."""
+"""``firstpage train bi-encoder``, ``cross-encoder`` and ``fusion``: models, by a configuration."""
 
 import json
 from collections.abc import Callable
@@ -12,7 +12,7 @@ from .options import index_progress
 
 
 def _options(command: Callable[..., None]) -> Callable[..., None]:
-    """What both commands take."""
+    """What all these commands take."""
     for option in (
         click.option("--json", "as_json", is_flag=True, help="Print what training.json tells."),
         click.option("--overwrite", is_flag=True, help="Lose an earlier training in the same folder."),
@@ -74,30 +74,49 @@ def cross_encoder(config: str, overwrite: bool, as_json: bool) -> None:
 @click.command()
 @_options
 @click.option("--repos", required=True, metavar="DIR", help="A folder of clones, or a YAML map of them.")
-def fusion(config: str, repos: str, overwrite: bool, as_json: bool) -> None:
+@click.option(
+    "--ablate", is_flag=True, help="Train also without each group of columns, in OUT/without_GROUP."
+)
+def fusion(config: str, repos: str, ablate: bool, overwrite: bool, as_json: bool) -> None:
     """Train the fused ranker on mined rows: real issues, and commits made like issues.
 
     The rows are those of `firstpage mine swebench` and `firstpage mine history`. Killed and started again,
-    it goes on after the last repository that it was done with. The folder's `model/fused.json` holds the
-    trees.
+    it goes on after the last repository that it was done with. The folder's `model` holds the trees, for
+    files of a commit and for those of an answer, and the bi-encoder.
 
     \b
       firstpage train fusion --config configs/fusion_cpu_small.yaml --repos repos.yaml
     """
     from ..eval.repositories import find_repositories
-    from ..train.fusion import train_fusion
+    from ..train import fusion as trainer
     from ..train.rows import read_rows
 
     read = read_config(config, FusionConfig)
     names = {row["repo"]: None for path in read.rows for _, row in read_rows(path)}
+    places = find_repositories(repos, names)
     with index_progress("training") as progress:
-        record = train_fusion(read, find_repositories(repos, names), overwrite, progress)
+        record = trainer.train_fusion(read, places, overwrite, progress)
+        without = trainer.ablate(read, places, overwrite, progress) if ablate else {}
+        record |= {"without": without} if ablate else {}
     if as_json:
         print(json.dumps(record))
         return
-    print(f"{read.out}/model is done: {record['tasks']:,} tasks, {record['issues']:,} of them issues")
-    shown = ", ".join(f"p@{depth} {rate}" for depth, rate in record["cross_validated"].items())
-    print(f"  issues, by trees that saw nothing of their repositories: {shown}")
+    print(f"{read.out}/model is done")
+    for kind in ("commit", "answer"):
+        _print_trees(kind, record[kind])
+    for group, told in without.items():
+        print(f"{read.out}/without_{group}/model is done")
+        _print_trees("commit", told["commit"])
+
+
+def _print_trees(kind: str, told: dict[str, Any]) -> None:
+    left = f", {told['left_out']:,} rows left out" if told["left_out"] else ""
+    shown = ", ".join(f"p@{depth} {rate}" for depth, rate in told["cross_validated"].items())
+    print(f"  files of {kind}s: {told['tasks']:,} tasks, {told['issues']:,} of them of issues{left}")
+    if shown:
+        print(f"    {told['measured_on']}, by trees that saw nothing of their repositories: {shown}")
+    else:
+        print("    nothing was measured: that takes rows of two repositories")
 
 
 def _print(record: dict[str, Any], out: str, as_json: bool) -> None:

@@ -5,7 +5,7 @@ import json
 
 import click
 
-from ..core.errors import RunError
+from ..core.errors import FirstpageError
 from ..readers import DEFAULT, value_functions
 
 
@@ -31,6 +31,6 @@ def _about(name: str) -> str:
     """The first sentence of its documentation; of one that cannot be made, why."""
     try:
         function = value_functions.create(name)
-    except RunError as error:
+    except FirstpageError as error:
         return str(error)
     return (inspect.getdoc(type(function)) or "").split("\n\n")[0].replace("\n", " ")

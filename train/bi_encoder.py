@@ -69,9 +69,14 @@ class BiEncoder(Learner):
             raise InputError(f"matryoshka: the embedding has {dimension} dimensions, not {large[0]}")
         return model
 
-    def data(self, examples: "datasets.Dataset") -> "datasets.Dataset":
+    @property
+    def by_repository(self) -> bool:
+        """As configured."""
+        return self.config.by_repository
+
+    def data(self, examples: "datasets.Dataset", needed: bool = True) -> "datasets.Dataset":
         """A query, its positive and its negatives."""
-        return contrastive(examples, self.config.negatives)
+        return contrastive(examples, self.config.negatives, needed)
 
     def loss(self, model: BaseModel) -> nn.Module:
         """Cross entropy of the positive among all documents of the batch, those of all processes."""

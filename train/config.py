@@ -95,6 +95,8 @@ class BiEncoderConfig(TrainerConfig):
         static: instead of ``base``: a model whose outputs for each token alone are the first weights of a
             static embedding, see `static`.
         dimension: of a static embedding; >= 8.
+        by_repository: whether a batch is of examples of one repository, whose documents are harder to tell
+            apart, and it is among them that a ranker has to choose. Those that fill no batch share theirs.
         loss: ``contrastive``, against all documents of the batch; or ``cached``, the same for batches that
             memory would not hold at once.
         mini_batch_size: texts that are held at once with ``cached``, and in an evaluation; >= 1.
@@ -104,6 +106,7 @@ class BiEncoderConfig(TrainerConfig):
 
     static: str = ""
     dimension: int = _least(256, 8)
+    by_repository: bool = False
     loss: Literal["contrastive", "cached"] = "contrastive"
     mini_batch_size: int = _least(32, 1)
     temperature: float = _above_zero(0.05)
@@ -168,7 +171,8 @@ class FusionConfig:
         least_in_leaf: candidates; >= 1.
         learning_rate: above 0.
         folds: of the cross-validation over repositories; >= 2.
-        leave_out: beginnings of names of columns that are not used, for ablations.
+        leave_out: columns that are not used, for ablations, by the first words of their names.
+        features: folder where the columns of tasks are kept; ``OUT/features`` if empty.
         seed: of all that is chosen at random; >= 0.
 
     Raises:
@@ -180,9 +184,9 @@ class FusionConfig:
     encoder: str = ""
     fold_encoders: tuple[str, ...] = ()
     fold_repositories: tuple[tuple[str, ...], ...] = ()
-    per_repository: int = _least(140, 0)
+    per_repository: int = _least(60, 0)
     newest: int = _least(5000, 1)
-    issue_weight: float = _above_zero(2.0)
+    issue_weight: float = _above_zero(6.0)
     models: int = _least(3, 1)
     trees: int = _least(300, 1)
     leaves: int = _least(8, 2)
@@ -190,6 +194,7 @@ class FusionConfig:
     learning_rate: float = _above_zero(0.04)
     folds: int = _least(5, 2)
     leave_out: tuple[str, ...] = ()
+    features: str = ""
     seed: int = _least(1, 0)
 
     def __post_init__(self) -> None:
@@ -197,6 +202,10 @@ class FusionConfig:
             _check_range(one.name, getattr(self, one.name), one.metadata)
         if len(self.fold_encoders) != len(self.fold_repositories):
             raise InputError("fold_repositories: must list the repositories of each of fold_encoders")
+        if self.fold_encoders and not self.encoder:
+            raise InputError(
+                "fold_encoders: need an encoder for all other repositories and for the model; name it"
+            )
         for path in self.rows:
             if not Path(path).is_file():
                 raise InputError(f"rows: there is no file '{path}'; make it with `firstpage mine`")

@@ -12,6 +12,8 @@ from sentence_transformers.base.model import BaseModel
 from sentence_transformers.cross_encoder.losses import BinaryCrossEntropyLoss, LambdaLoss, ListNetLoss
 from torch import nn
 
+from ..core.items import Query
+from ..readers.cross_encoder import told
 from .bases import fit_length, load_base
 from .config import CrossEncoderConfig
 from .inputs import Question, lists, pairs
@@ -58,7 +60,7 @@ class CrossEncoder(Learner):
         fit_length(model, self.config.max_length)
         return model
 
-    def data(self, examples: "datasets.Dataset") -> "datasets.Dataset":
+    def data(self, examples: "datasets.Dataset", needed: bool = True) -> "datasets.Dataset":  # noqa: ARG002
         """Lists of documents, or pairs."""
         form = pairs if self.config.loss == "bce" else lists
         return form(examples, self.config.negatives)
@@ -74,7 +76,9 @@ class CrossEncoder(Learner):
 
     def scores(self, model: Any, asked: Sequence[Question]) -> list[NDArray[np.float32]]:
         """Outputs without an activation, which would make large ones the same."""
-        together = [(one.query, text) for one in asked for text in (*one.positives, *one.negatives)]
+        together = [
+            (told(Query(one.query)), text) for one in asked for text in (*one.positives, *one.negatives)
+        ]
         outputs = model.predict(
             together,
             batch_size=self.config.mini_batch_size,

@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..core.errors import InputError
+from ..core.items import Query
+from ..readers.cross_encoder import told
 from .dataset import in_memory, needs_datasets
 from .guard import PURPOSES, check_rows
 from .rows import Row, field, read_rows
@@ -67,11 +69,11 @@ def load_examples(paths: Sequence[str | Path], purpose: str = "neural") -> "data
     return in_memory(rows, _features((*_TEXTS, "negatives")))
 
 
-def contrastive(examples: "datasets.Dataset", negatives: int) -> "datasets.Dataset":
+def contrastive(examples: "datasets.Dataset", negatives: int, needed: bool = True) -> "datasets.Dataset":
     """Examples for a loss within a batch: query, positive, negative_1 and so on, a text each.
 
     Raises:
-        InputError: no example has so many negatives; those that have fewer are left out.
+        InputError: ``needed`` is true and no example has so many negatives; those with fewer are left out.
     """
     names = [f"negative_{number}" for number in range(1, negatives + 1)]
     rows = [
@@ -79,15 +81,18 @@ def contrastive(examples: "datasets.Dataset", negatives: int) -> "datasets.Datas
         for query, positive, others in _tuples(examples, negatives)
         if len(others) == negatives
     ]
-    if not rows:
+    if needed and not rows:
         raise InputError(f"negatives: no example has {negatives} of them; lower it or mine more")
     return in_memory(rows, _features(("query", "positive", *names)))
 
 
 def lists(examples: "datasets.Dataset", negatives: int) -> "datasets.Dataset":
-    """Examples for a loss over lists: query, documents and their labels, the positive's 1, first of all."""
+    """Examples for a loss over lists: query, documents and their labels, the positive's 1, first of all.
+
+    The query is what a cross-encoder reads of it, see `readers.cross_encoder.told`; so it is in `pairs`.
+    """
     rows = [
-        {"query": query, "documents": [positive, *others], "labels": [1] + [0] * len(others)}
+        {"query": told(Query(query)), "documents": [positive, *others], "labels": [1] + [0] * len(others)}
         for query, positive, others in _tuples(examples, negatives)
         if others
     ]
@@ -98,7 +103,7 @@ def lists(examples: "datasets.Dataset", negatives: int) -> "datasets.Dataset":
 def pairs(examples: "datasets.Dataset", negatives: int) -> "datasets.Dataset":
     """Examples for a loss over pairs: query, document and label, which is 1 of a positive."""
     rows = [
-        {"query": query, "document": document, "label": float(document == positive)}
+        {"query": told(Query(query)), "document": document, "label": float(document == positive)}
         for query, positive, others in _tuples(examples, negatives)
         for document in (positive, *others)
         if others

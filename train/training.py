@@ -23,7 +23,7 @@ from accelerate import PartialState
 from accelerate.utils import broadcast_object_list
 from numpy.typing import NDArray
 from sentence_transformers.base.model import BaseModel
-from sentence_transformers.base.sampler import BatchSamplers
+from sentence_transformers.base.sampler import BatchSamplers, MultiDatasetBatchSamplers
 from sentence_transformers.base.trainer import BaseTrainer
 from sentence_transformers.base.training_args import BaseTrainingArguments
 from torch import nn
@@ -71,9 +71,14 @@ class Learner(ABC):
     def model(self) -> BaseModel:
         """The model as training finds it, with fp32 weights."""
 
+    @property
+    def by_repository(self) -> bool:
+        """Whether a batch is of examples of one repository."""
+        return False
+
     @abstractmethod
-    def data(self, examples: "datasets.Dataset") -> "datasets.Dataset":
-        """The examples in the columns that the loss takes."""
+    def data(self, examples: "datasets.Dataset", needed: bool = True) -> "datasets.Dataset":
+        """The examples in the columns that the loss takes; if they are needed, there must be some."""
 
     @abstractmethod
     def loss(self, model: BaseModel) -> nn.Module:
@@ -143,20 +148,54 @@ def _fill(
     return evaluator
 
 
-def _data(learner: Learner) -> tuple[dict[str, int], "datasets.Dataset"]:
+def _data(learner: Learner) -> "tuple[dict[str, int], datasets.Dataset | datasets.DatasetDict]":
     """How many examples each file has, and all of them in the columns of the loss."""
     import datasets
 
-    parts = [load_examples([path]) for path in learner.config.train]
-    data = learner.data(datasets.concatenate_datasets(parts))
-    _check_size(data, learner.config)
-    return dict(zip(learner.config.train, map(len, parts), strict=True)), data
+    config = learner.config
+    if config.batch_size % (processes := _process().num_processes):
+        raise InputError(f"batch_size: must be a multiple of the {processes} processes")
+    parts = [load_examples([path]) for path in config.train]
+    counts = dict(zip(config.train, map(len, parts), strict=True))
+    examples = datasets.concatenate_datasets(parts)
+    if learner.by_repository:
+        return counts, _by_repository(learner, examples)
+    data = learner.data(examples)
+    if why := _too_few(data, config.batch_size):
+        raise InputError(why)
+    return counts, data
+
+
+def _by_repository(learner: Learner, examples: "datasets.Dataset") -> "datasets.DatasetDict":
+    """The examples of each repository apart, of which batches are made; those of the small ones together.
+
+    Where even these fill no batch they are left out.
+    """
+    import datasets
+
+    places: dict[str, list[int]] = {}
+    for place, repo in enumerate(examples["repo"]):
+        places.setdefault(repo, []).append(place)
+    apart, rest = datasets.DatasetDict(), list[int]()
+    for repo, some in places.items():
+        data = learner.data(examples.select(some), needed=False)
+        if _too_few(data, learner.config.batch_size):
+            rest += some
+        else:
+            apart[repo] = data
+    others = learner.data(examples.select(rest), needed=not apart)
+    why = _too_few(others, learner.config.batch_size)
+    if not why:
+        apart["others"] = others
+    if not apart:
+        raise InputError(why)
+    return apart
 
 
 def make_trainer(
     learner: Learner,
     model: BaseModel,
-    data: "datasets.Dataset",
+    data: "datasets.Dataset | datasets.DatasetDict",
     folder: TrainingFolder,
     evaluator: Reranking | None = None,
 ) -> BaseTrainer:
@@ -210,6 +249,7 @@ def _arguments(learner: Learner, folder: TrainingFolder) -> BaseTrainingArgument
         per_device_train_batch_size=config.batch_size,
         accelerator_config={"split_batches": True},  # so that it is the batch of all processes together
         batch_sampler=BatchSamplers.NO_DUPLICATES,
+        multi_dataset_batch_sampler=MultiDatasetBatchSamplers.PROPORTIONAL,
         dataloader_drop_last=True,
         dataloader_pin_memory=torch.cuda.is_available(),
         gradient_accumulation_steps=config.accumulate,
@@ -334,9 +374,9 @@ def _settings(learner: Learner) -> dict[str, Any]:
     return {"trainer": learner.kind, **config, "data": files}
 
 
-def _check_size(data: "datasets.Dataset", config: TrainerConfig) -> None:
-    """Refuses batches that cannot be filled without a text twice, or not be split over the processes."""
-    size, rows = config.batch_size, len(data)
+def _too_few(data: "datasets.Dataset", size: int) -> str:
+    """Why batches cannot be filled without a text twice; empty if they can."""
+    rows = len(data)
     for column in ("query", "positive"):  # in this order, so that the same one is named each time
         if column not in data.column_names:
             continue
@@ -344,12 +384,11 @@ def _check_size(data: "datasets.Dataset", config: TrainerConfig) -> None:
         # Each batch takes one of the most frequent and others; the sampler goes through all three times.
         full = 3 * (rows - max(texts.values())) // (size - 1) if size > 1 else rows
         if len(texts) < size or full < rows // size:
-            raise InputError(
+            return (
                 f"batch_size: {size} examples without the same {column} twice cannot be had often enough of "
                 f"{rows:,} with {len(texts):,} different ones; lower it or mine more"
             )
-    if size % (processes := _process().num_processes):
-        raise InputError(f"batch_size: must be a multiple of the {processes} processes")
+    return ""
 
 
 def _check_device(config: TrainerConfig) -> None:

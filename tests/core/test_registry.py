@@ -119,3 +119,18 @@ def test_a_name_near_nothing_is_answered_with_all_names():
     registry: Registry[object] = Registry("firstpage.nothing", "thing", {"alpha": "x:y", "beta": "x:y"})
     with pytest.raises(InputError, match="there is no thing 'zzz'; there are alpha, beta"):
         registry.create("zzz")
+
+
+def test_what_is_not_installed_is_not_listed_and_says_why_when_it_is_asked_for():
+    registry = Registry(
+        "firstpage.none", "thing", {"list": "builtins:list", "set": "builtins:set"}, unlisted=("set",)
+    )
+    assert registry.names() == ["list"]
+    assert registry.create("set") == set()
+    with pytest.raises(InputError, match="no thing 'lst'; did you mean 'list'"):
+        registry.create("lst")
+
+
+def test_weights_of_a_folder_take_the_place_of_those_that_ship():
+    registry = Registry("firstpage.none", "thing", {"path": "pathlib:Path"}, {"path": "pathlib:Path"})
+    assert (str(registry.create("path")), str(registry.create("path@some/where"))) == (".", "some/where")

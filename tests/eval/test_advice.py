@@ -59,8 +59,8 @@ def measured(
             id="all equal",
         ),
         pytest.param(
-            {"fifo": [3], "hybrid": [1]},
-            "1 task cannot tell value functions apart; keep hybrid. The first here is hybrid: "
+            {"fifo": [3], "fused": [1]},
+            "1 task cannot tell value functions apart; keep fused. The first here is fused: "
             "of 1 task, with the candidates of union, it puts a gold file first in 100.0 (20.7–100.0) %, "
             "and one on a page of 2,000 tokens in 100.0 (20.7–100.0) %.",
             id="too few tasks",

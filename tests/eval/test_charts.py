@@ -53,7 +53,7 @@ def drawn(
 def test_labels_keep_apart_where_all_lines_meet() -> None:
     names = [*value_functions.names(), "mine", "yours"]
     for svg in drawn(dict.fromkeys(names, (0.2, 0.6, 0.8))):
-        labels = re.findall(r'text-anchor: end[^>]*? y="([\d.]+)"[^>]*>(\w+) 20</text>', svg)
+        labels = re.findall(r'text-anchor: end[^>]*? y="([\d.]+)"[^>]*>([\w-]+) 20</text>', svg)
         assert {name for _, name in labels} == set(names)
         assert min(np.diff(sorted(float(y) for y, _ in labels))) >= 13
 

@@ -149,6 +149,14 @@ def test_no_comparisons_where_the_reference_is_not_measured(summary):
     assert summarise([*NOTHING, *GREP], PLAN, "bm25")["comparisons"] == []
 
 
+def test_of_the_tasks_that_the_first_generator_misses_it_is_told_how_many_others_find(summary):
+    told = {row["generator"]: row["missed"] for row in summary["generators"]}
+    assert (told["bm25"]["hits"], told["grep"]["hits"], told["grep"]["rate"]) == (0, 3, 0.75)
+    found = [cell(task, "hybrid", (1,), (1, 1)) for task in ("a1", "a2")]
+    alone = summarise(found, Plan(["grep"], ["hybrid"], [1000, 2000], [".py"]), "hybrid")
+    assert alone["generators"][0]["missed"] is None
+
+
 def test_repositories_are_told_apart_by_the_last_generator(summary):
     assert summary["repositories"] == [
         {

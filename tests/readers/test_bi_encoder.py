@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from firstpage.core.items import Item, Query
 from firstpage.core.values import evaluate
+from firstpage.readers import bi_encoder
 from firstpage.readers.bi_encoder import COLUMNS, BiEncoder, Similarities
 from firstpage.readers.static_encoder import StaticEncoder
 
@@ -45,8 +46,20 @@ def test_a_blob_is_embedded_once_even_by_a_later_process(encoder_folder, monkeyp
     encoded = []
     encode = StaticEncoder.encode
     monkeypatch.setattr(
-        StaticEncoder, "encode", lambda self, texts: encoded.append(texts) or encode(self, texts)
+        StaticEncoder, "encode", lambda self, texts: encoded.extend(texts) or encode(self, texts)
     )
     again = Similarities(encoder_folder).columns(Query("stale cache"), items)
-    assert len(encoded) == 1
-    np.testing.assert_allclose(first, again, atol=0.01)
+    assert len(encoded) == 4  # the parts of the query alone
+    np.testing.assert_allclose(again, first, atol=1e-6)
+
+
+def test_items_without_a_blob_open_no_cache(encoder_folder, tmp_path):
+    Similarities(encoder_folder).columns(Query("stale cache"), [CACHE, VIEW])
+    assert not (tmp_path / "cache").exists()
+
+
+def test_more_items_than_fit_in_memory_at_once_have_the_same_columns(encoder_folder, monkeypatch):
+    items = [Item(str(n), f"cache {n}\n" * (1 + n % 3), None, {"path": f"app/m{n}.py"}) for n in range(7)]
+    whole = Similarities(encoder_folder).columns(Query("stale cache"), items)
+    monkeypatch.setattr(bi_encoder, "_BATCH", 3)
+    assert (Similarities(encoder_folder).columns(Query("stale cache"), items) == whole).all()

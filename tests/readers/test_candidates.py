@@ -67,9 +67,16 @@ def test_wide_adds_what_history_and_names_find_and_nothing_twice(found):
     assert len(set(wide)) == len(wide)
 
 
-@pytest.mark.parametrize("name", ["grep", "bm25", "union", "names", "history", "wide"])
+def test_dense_finds_the_files_nearest_to_the_query_s_title_and_demotes_tests(found, encoder_folder):
+    asked = f"dense@{encoder_folder}"
+    assert found(asked, "clear the store\n\nindex of views")[:2] == ["app/cache.py", "app/models.py"]
+    assert found(asked, "an index")[0] == "app/views.py"
+    assert len(found(asked, "clear the store", limit=1)) == 1
+
+
+@pytest.mark.parametrize("name", ["grep", "bm25", "union", "names", "history", "dense", "wide", "everything"])
 def test_the_limit_is_kept(found, name):
-    assert len(found(name, "CacheStore", limit=1)) <= ({"union": 2, "wide": 5}.get(name, 1))
+    assert len(found(name, "CacheStore", limit=1)) <= ({"union": 2, "wide": 5, "everything": 6}.get(name, 1))
 
 
 def test_names_finds_who_defines_what_the_query_names_and_the_modules_that_it_imports(found):

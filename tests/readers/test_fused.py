@@ -30,7 +30,8 @@ def folder(tmp_path, encoder_folder):
     made = tmp_path / "ranker"
     shutil.copytree(encoder_folder, made / "encoder")
     trees = [asking(0, 0.5, 0.0, 2.0), asking(1, 0.3, 0.0, 1.0)]
-    (made / "fused.json").write_text(as_json(["defines/best", "chunk whole"], trees))
+    for name in ("commit.json", "answer.json"):
+        (made / name).write_text(as_json(["defines/best", "chunk whole"], trees))
     return made
 
 
@@ -59,6 +60,21 @@ def test_items_of_a_commit_are_ranked_by_what_its_corpus_says(repository, folder
         assert values[0] > values[1]
 
 
+def test_files_of_a_commit_and_of_an_answer_have_trees_of_their_own(repository, folder):
+    answer = json.loads((folder / "answer.json").read_text())
+    for tree in answer["trees"]:
+        tree["value"] = [-value for value in tree["value"]]
+    (folder / "answer.json").write_text(json.dumps(answer))
+    _trees.cache_clear()
+    repository.commit("first", FILES)
+    query = Query("CacheStore is stale")
+    with GitStore(repository.folder) as store, BlobIndex(store) as index:
+        of_commit = evaluate(Fused(folder), query, candidate_items(index.corpus("HEAD", PYTHON), [0, 1]))
+    of_answer = evaluate(Fused(folder), query, ITEMS)
+    assert of_commit[0] > of_commit[1]  # the cache, then the views
+    assert of_answer[0] > of_answer[1]  # the views, which come first here
+
+
 def test_columns_of_an_answer_are_those_of_the_same_files_of_a_commit_but_for_history(
     repository, encoder_folder
 ):
@@ -71,7 +87,7 @@ def test_columns_of_an_answer_are_those_of_the_same_files_of_a_commit_but_for_hi
     assert list(of_answer) == list(of_commit)
     for name in ("content", "defines", "path", "test"):
         np.testing.assert_allclose(of_answer[name], of_commit[name])
-    np.testing.assert_allclose(of_answer["chunk whole"], of_commit["chunk whole"], atol=0.01)
+    np.testing.assert_allclose(of_answer["chunk whole"], of_commit["chunk whole"], atol=1e-6)
 
 
 def test_items_that_stand_for_no_file_are_ranked_by_hybrid(folder):
@@ -81,8 +97,9 @@ def test_items_that_stand_for_no_file_are_ranked_by_hybrid(folder):
 
 
 def rewrite(folder, **kept):
-    file = folder / "fused.json"
-    file.write_text(json.dumps({**json.loads(file.read_text()), **kept}))
+    for name in ("commit.json", "answer.json"):
+        file = folder / name
+        file.write_text(json.dumps({**json.loads(file.read_text()), **kept}))
 
 
 def test_neural_columns_are_worked_out_only_where_a_tree_asks_for_them(folder):
@@ -104,7 +121,7 @@ def test_trees_that_ask_for_an_unknown_column_are_refused(folder):
 def test_it_is_asked_for_by_its_folder(folder):
     assert isinstance(value_functions.create(f"fused@{folder}"), Fused)
     with pytest.raises(InputError, match=r"'fused' needs its weights: .*fused@FOLDER"):
-        value_functions.create("fused")
+        value_functions.create("fused@")
     with pytest.raises(InputError, match="nowhere"):
         value_functions.create("fused@nowhere")
 

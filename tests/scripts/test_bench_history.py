@@ -51,7 +51,7 @@ def test_it_says_which_function_to_use_and_where_the_report_is(measured):
     assert out.startswith("12 tasks; ")
     assert out.endswith(f"\nThe report is {folder.relative_to(folder.parent.parent)}/report.html\n")
     advised = out.split("\n\n")[-2]
-    assert re.search(r"\b(hybrid|bm25|priority_kw)\b", advised)
+    assert re.search(r"\b(fused|bi-encoder|hybrid|bm25|priority_kw)\b", advised)
     assert "of 12 tasks" in advised
     assert "100.0 (75.8–100.0) %" in advised
 

@@ -56,20 +56,20 @@ def test_every_generator_and_function_is_measured(firstpage, bench, jobs):
     done = firstpage(*ASKED, "--out", "results", "--budgets", "40,1000", "--jobs", jobs, "--json", cwd=bench)
     told = json.loads(done.out)
     assert (done.status, done.err) == (0, "The report is results/report.html\n")
-    every = ["grep", "bm25", "union", "names", "history", "wide"]
+    every = ["grep", "bm25", "union", "names", "history", "dense", "wide", "everything"]
     assert [row["generator"] for row in told["generators"]] == every
     assert list(told["errors"]) == ["t3"]
     rows = {(row["generator"], row["function"]): row for row in told["rankings"]}
-    assert len(rows) == 12
+    assert len(rows) == 16
     hybrid = rows["union", "hybrid"]
     assert hybrid["any"]["1"]["hits"] == 2  # t3 counts as a miss
     assert (hybrid["any_on_page"]["40"]["hits"], hybrid["any_on_page"]["1000"]["hits"]) == (2, 2)
     assert hybrid["any"]["100"]["rate"] == pytest.approx(2 / 3)
     assert [(row["repository"], row["tasks"]) for row in told["repositories"]] == [("o/one", 1), ("p/two", 2)]
-    assert {(pair["function"], pair["against"]) for pair in told["comparisons"]} == {("hybrid", "fifo")}
+    assert {(pair["function"], pair["against"]) for pair in told["comparisons"]} == {("fifo", "hybrid")}
     assert told == json.loads((bench / "results" / "summary.json").read_text())
     cells = pq.read_table(bench / "results" / "cells.parquet").to_pylist()
-    assert len(cells) == 3 * 12
+    assert len(cells) == 3 * 16
     first = next(cell for cell in cells if (cell["task"], cell["generator"]) == ("t1", "grep"))
     assert (first["files"], first["first"], first["ranks"]) == (3, "src/cache.py", [1])
 

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 from firstpage.core.errors import InputError
-from firstpage.scripts.figures import TABLES, main, table
+from firstpage.scripts.figures import TABLES, _ablation, _generators, main, table
 
 ROOT = Path(__file__).parents[2]
 
@@ -40,3 +40,29 @@ def test_an_unknown_table_and_a_missing_result_are_named(tmp_path):
         table("lcoate", tmp_path)
     with pytest.raises(InputError, match=r"the result file eval/results/speed.json is missing"):
         table("speed", tmp_path)
+
+
+def test_an_ablation_names_the_group_and_compares_all_with_the_rest():
+    rate = {"rate": 0.5, "hits": 1, "interval": [0.1, 0.9]}
+    any_gold = dict.fromkeys(("1", "5", "10", "50"), rate)
+    names = ("fused@out/model", "fused@out/without_kind_of_file/model", "priority_kw_plus")
+    summary = {
+        "rankings": [{"function": name, "any": any_gold, "macro_p1": 0.25} for name in names],
+        "comparisons": [
+            {"function": names[0], "against": name, "difference": 0.02, "b": 3, "c": 1, "p": 0.625,
+             "by_task": [0, 0.1], "by_repository": [0, 0.1]}
+            for name in names[1:]
+        ],
+    }  # fmt: skip
+    whole, without, other = [
+        [cell.strip() for cell in line.split("|")[1:-1]] for line in _ablation(summary).splitlines()[2:]
+    ]
+    assert (whole[0], without[0], other[0]) == (names[0], "without kind of file", "priority_kw_plus")
+    assert whole[6:] == ["", "", "", ""]
+    assert without[1:8] == ["50.0", "50.0", "50.0", "50.0", "25.0", "+2.0", "3"]
+
+
+def test_where_the_first_generator_misses_nothing_nothing_is_told_of_what_it_misses():
+    rate = {"rate": 1.0, "hits": 2, "interval": [0.3, 1.0]}
+    row = {"generator": "grep", "candidates": {"mean": 2.0}, "any": rate, "all": rate, "missed": None}
+    assert _generators({"generators": [row]}).splitlines()[2].split()[-2:] == ["–", "|"]

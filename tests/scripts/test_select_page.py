@@ -56,7 +56,7 @@ def test_the_page_of_a_search_starts_with_the_file_that_the_query_is_about(first
 
 
 def test_with_a_root_the_bodies_are_read_and_rank_first(firstpage, hits, shop):
-    asked = ("select", "-q", "drop_stale reload", "-b", "100", "--json")
+    asked = ("select", "-q", "drop_stale reload", "-b", "100", "-f", "hybrid", "--json")
     without, within = (
         json.loads(firstpage(*asked, *more, given=hits).out) for more in ((), ("--root", shop.folder))
     )
@@ -72,7 +72,8 @@ def test_nothing_outside_the_root_is_read(firstpage, shop, tmp_path):
     (tmp_path / "root" / "link.py").symlink_to("../secret.py")
     (tmp_path / "root" / "inside.py").write_text("drop_stale reload")
     listed = f"link.py\n../secret.py\n{tmp_path}/secret.py\n/etc/hostname\ninside.py\n"
-    done = firstpage("select", "-q", "drop_stale reload", "--root", tmp_path / "root", "--json", given=listed)
+    asked = ("select", "-q", "drop_stale reload", "-f", "hybrid", "--json")
+    done = firstpage(*asked, "--root", tmp_path / "root", given=listed)
     values = {item["path"]: item["value"] for item in json.loads(done.out)["items"]}
     assert len(values) == 5
     assert [path for path, value in values.items() if value] == ["inside.py"]
@@ -177,7 +178,7 @@ def test_an_item_is_printed_whole_whatever_it_costs(firstpage):
 
 def test_all_items_above_the_budget_are_reached_by_following_the_notes(firstpage):
     given = "".join(f"src/{letter}.py:1:{letter * 2000}\n" for letter in "abcde") + "src/f.py:2:stale\n"
-    asked = ("select", "-q", "stale", "-b", "100")
+    asked = ("select", "-q", "stale", "-b", "100", "-f", "hybrid")
     said = firstpage(*asked, given=given).lines[-1]
     assert "5 items are above the budget: --item 1 (503 tokens), then 2, 3 and 2 more]" in said
     shown = []

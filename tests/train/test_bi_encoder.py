@@ -3,6 +3,7 @@
 import importlib.metadata
 import json
 import logging
+import random
 
 import pytest
 import torch
@@ -18,6 +19,8 @@ from firstpage.train.static import static_embedding
 from safetensors.torch import load_file
 from sentence_transformers import SentenceTransformer
 from sentence_transformers.sentence_transformer.losses import MultipleNegativesRankingLoss
+
+from ..conftest import SYLLABLES
 
 SHORT = {"max_steps": 10, "checkpoint_every": 3, "batch_size": 8, "max_length": 16, "learning_rate": 1e-3}
 STATIC = {"static": True, "dimension": 16, "learning_rate": 1e-2}
@@ -204,6 +207,50 @@ def test_no_text_is_twice_in_a_batch(configured, tmp_path, monkeypatch):
     assert all(len(set(batch)) == len(batch) == 12 for batch in batches)
 
 
+@pytest.fixture
+def of_repositories(tmp_path):
+    """Examples of three repositories that share no word; the last two have too few to fill a batch of 4."""
+    draw = random.Random(0)
+    words = {"o/a": ("ba", "bei", "bo", "bu"), "o/b": ("da", "dei"), "o/c": ("ka", "kei")}
+    rows = [
+        {"source": "history", "id": f"{repo} {number}", "repo": repo, "negatives": [],
+         "query": " ".join(draw.choices(some, k=8)), "positive": " ".join(draw.choices(some, k=9))}
+        for repo, some in words.items() for number in range(12 if repo == "o/a" else 3)
+    ]  # fmt: skip
+    write_rows(tmp_path / "three.jsonl", rows)
+    return {"train": (str(tmp_path / "three.jsonl"),), "dev": (), "negatives": 0, "batch_size": 4}
+
+
+def test_a_batch_is_of_one_repository_and_those_that_fill_none_share_theirs(
+    configured, of_repositories, monkeypatch
+):
+    batches = []
+    forward = MultipleNegativesRankingLoss.forward
+
+    def spy(self, features, labels):
+        queries, documents = features
+        batches.append({"".join(SYLLABLES[i - 5][0] for i in ids[1:5]) for ids in queries["input_ids"]})
+        return forward(self, (queries, documents), labels)
+
+    monkeypatch.setattr(MultipleNegativesRankingLoss, "forward", spy)
+    train_bi_encoder(configured(by_repository=True, max_steps=None, epochs=1.0, **of_repositories))
+    initials = sorted("".join(sorted(set("".join(batch)))) for batch in batches)
+    assert initials == ["b", "b", "b", "dk"]
+
+
+def test_killed_among_batches_of_repositories_training_ends_with_the_same_weights(
+    configured, of_repositories
+):
+    keys = {"by_repository": True, "max_steps": 9, **of_repositories}
+    whole, broken = configured("whole", **keys), configured("broken", **keys)
+    train_bi_encoder(whole)
+    for step in (5, 7):
+        with pytest.raises(KeyboardInterrupt):
+            train_bi_encoder(broken, progress=stop_at(step))
+    train_bi_encoder(broken)
+    assert same(weights(broken), weights(whole))
+
+
 @pytest.mark.parametrize("precision", ["fp32", "bf16"])
 def test_weights_are_fp32_whatever_the_base_was_saved_in(configured, make_bert, monkeypatch, precision):
     seen = set()
@@ -260,6 +307,7 @@ def test_a_static_embedding_cuts_long_texts(configured):
         ({"matryoshka": (64,)}, "matryoshka: the embedding has 32 dimensions, not 64"),
         ({"static": True, "dimension": 33}, "dimension: must be at most 32, the base's, not 33"),
         ({"batch_size": 49}, "batch_size: 49 examples without the same query twice cannot be had"),
+        ({"batch_size": 49, "by_repository": True}, "batch_size: 49 examples without the same query twice"),
         ({"negatives": 4}, "negatives: no example has 4 of them"),
         ({"precision": "fp16"}, "precision: fp16 needs a GPU; use bf16 or fp32"),
     ],
