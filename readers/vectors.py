@@ -31,7 +31,7 @@ _SHAPE = struct.Struct("<II")
 class VectorStore(Closing):
     """The vectors of one model.
 
-    They come back rounded, which moves a cosine by less than 0.005.
+    They come back rounded, which moves a cosine by less than 0.01.
 
     Args:
         model: the hash of the model, or whatever else names it and all that its vectors depend on.

@@ -79,6 +79,15 @@ def test_nothing_outside_the_root_is_read(firstpage, shop, tmp_path):
     assert [path for path, value in values.items() if value] == ["inside.py"]
 
 
+@pytest.mark.parametrize(("options", "first"), [((), "shop/cache.py"), (("--root", "."), "shop/m17.py")])
+def test_the_learned_ranker_goes_by_bodies_where_it_has_them_and_by_paths_else(
+    firstpage, shop, options, first
+):
+    listed = shop.git("ls-files", "*.py") + "\n"
+    asked = ("select", "-q", QUESTION, "-b", "60", "-f", "fused", *options)
+    assert firstpage(*asked, given=listed, cwd=shop.folder).lines[0] == first
+
+
 def test_names_with_a_nul_after_each_stay_so(firstpage, shop):
     listed = subprocess.run(
         ["find", ".", "-name", "*.py", "-print0"], cwd=shop.folder, capture_output=True, check=True
@@ -187,6 +196,19 @@ def test_all_items_above_the_budget_are_reached_by_following_the_notes(firstpage
         shown += hits
     assert shown == given.splitlines()[:5]
     assert said == "[firstpage: item 5 alone, the last above the budget]"
+
+
+def test_the_learned_ranker_s_notes_lead_to_all_items_too(firstpage):
+    given = "".join(f"src/{letter}.py:1:{letter * 2000}\n" for letter in "abcde") + "src/f.py:2:stale\n"
+    asked = ("select", "-q", "stale", "-b", "100", "-f", "fused")
+    page, said = firstpage(*asked, given=given).lines
+    assert page == "src/f.py:2:stale"
+    shown = []
+    while more := re.search(r"above the budget: (--item \d+) ", said):
+        *hits, said = firstpage(*asked, *more[1].split(), given=given).lines
+        shown += hits
+    assert sorted(shown) == given.splitlines()[:5]
+    assert said.endswith("alone, the last above the budget]")
 
 
 @pytest.fixture
