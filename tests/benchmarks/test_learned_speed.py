@@ -46,18 +46,14 @@ def commits(make_repository):
     """The last commits of a repository of modules with classes, methods and docstrings."""
     repository = make_repository()
     draw = random.Random(7)
-    nouns = [
-        a + b
-        for a in ("query", "cache", "model", "view", "page", "field")
-        for b in ("", "set", "_row", "_key")
-    ]
+    stems, endings = ("query", "cache", "model", "view", "page", "field"), ("", "set", "_row", "_key")
+    nouns = [stem + ending for stem in stems for ending in endings]
     verbs = ["get", "set", "delete", "reload", "render", "validate", "save", "resolve"]
     paths = [f"package_{n % 90}/module_{n}.py" for n in range(FILES)]
     repository.commit("first", {path: module(draw, nouns, verbs) for path in paths})
     for number in range(COMMITS):
         message = f"{draw.choice(verbs).title()} the {draw.choice(nouns)} of {draw.choice(nouns)} {number}"
-        repository.git("commit", "--quiet", "--allow-empty", "--message", message)
-    first = repository.git("rev-parse", "HEAD")
+        first = repository.commit(message, {draw.choice(paths): module(draw, nouns, verbs)})
     second = repository.commit("Related managers", {paths[1]: module(draw, nouns, verbs)})
     return repository.folder, first, second
 
