@@ -56,6 +56,11 @@ class Corpus:
         return NO_HISTORY if self.index is None else self.index.history(self.commit)
 
     @cached_property
+    def changes(self) -> tuple[NDArray[np.float64], ...]:
+        """How often each file was changed and when, see `History.changes`."""
+        return self.history.changes(self.paths)
+
+    @cached_property
     def lengths(self) -> NDArray[np.float64]:
         """Shape ``(len(files),)``, all terms of each file."""
         return self.terms.lengths(len(self.files))

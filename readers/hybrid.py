@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 from ..core.items import Item, Query
 from .bm25 import length_in_terms, postings
 from .definitions import DEFINED
-from .mentions import CODE, TITLE, PathFinder, name_weights, term_weights
+from .mentions import CODE, TITLE, name_weights, path_finder, term_weights
 from .testfiles import demoted
 from .words import words
 
@@ -100,11 +101,10 @@ def path_signals(query: Query, weights: Mapping[str, float], paths: Sequence[str
     Returns:
         ``path``, ``named``, ``frames``, ``test`` and ``beside``: shape ``(len(paths),)`` each, from 0 to 1.
     """
-    finder = PathFinder(paths)
-    listed = (words(stem(path)) for path in paths)
+    finder = path_finder(paths)
     test, beside = demoted(query, paths)
     return {
-        "path": relative(postings(weights, listed, length=length_in_terms).scores()),
+        "path": relative(postings(weights, map(path_words, paths), length=length_in_terms).scores()),
         "named": finder.named(query.text),
         "frames": finder.frames(query.text),
         "test": test.astype(np.float64),
@@ -135,6 +135,12 @@ def relative(scores: NDArray[np.float64]) -> NDArray[np.float64]:
 def _whole(name: str) -> tuple[str]:
     """A name is indexed under itself alone."""
     return (name,)
+
+
+@lru_cache(maxsize=1 << 16)
+def path_words(path: str) -> tuple[str, ...]:
+    """The words of a path without its ending, looked for once: a commit's paths are those of the last."""
+    return tuple(words(stem(path)))
 
 
 def stem(path: str) -> str:

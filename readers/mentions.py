@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -141,6 +142,16 @@ class PathFinder:
                     endings.setdefault("/".join(parts[start:]), []).append(self._files[path])
             self._endings[name] = endings
         return self._endings[name]
+
+
+def path_finder(paths: Sequence[str]) -> PathFinder:
+    """The finder of these paths; that of a commit's is made once for all its queries."""
+    return _path_finder(tuple(paths))
+
+
+@lru_cache(maxsize=4)
+def _path_finder(paths: tuple[str, ...]) -> PathFinder:
+    return PathFinder(paths)
 
 
 def _parts(path: str) -> list[str]:

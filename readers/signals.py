@@ -16,8 +16,8 @@ from ..core.items import Query
 from .bm25 import K1, length_in_terms, postings
 from .corpus import Corpus
 from .definitions import CLASS, CONSTANT, FUNCTION, METHOD
-from .hybrid import WEIGHTS, path_signals, relative, stem, weighted
-from .mentions import PathFinder, name_weights, parts, specificity, term_weights
+from .hybrid import WEIGHTS, path_signals, path_words, relative, weighted
+from .mentions import name_weights, parts, path_finder, specificity, term_weights
 from .modules import ModuleFinder
 from .words import counted, words
 
@@ -83,9 +83,9 @@ def _paths(query: Query, corpus: Corpus, terms: Mapping[str, float], content: ND
     """What the paths say, and what `corpus_ranking.rank` makes of that and of the contents."""
     in_title = counted(query.title)
     of_title = np.array([float(term in in_title) for term in terms])
-    stems = [stem(path) for path in corpus.paths]
-    whole = postings(terms, map(words, stems), length=length_in_terms)
-    name = postings(terms, [words(one.rpartition("/")[2]) for one in stems], length=length_in_terms)
+    names = [path.rpartition("/")[2] for path in corpus.paths]
+    whole = postings(terms, map(path_words, corpus.paths), length=length_in_terms)
+    name = postings(terms, map(path_words, names), length=length_in_terms)
     known = path_signals(query, terms, corpus.paths)
     columns = {
         "path": whole.scores(),
@@ -97,7 +97,7 @@ def _paths(query: Query, corpus: Corpus, terms: Mapping[str, float], content: ND
     return {
         **_with_best(columns),
         "named": known["named"],
-        "named in title": PathFinder(corpus.paths).named(query.title),
+        "named in title": path_finder(corpus.paths).named(query.title),
         "frames": known["frames"],
         "test": known["test"],
         "beside": known["beside"],
@@ -159,7 +159,7 @@ def _definitions(query: Query, corpus: Corpus) -> Columns:
 
 def _history(corpus: Corpus, terms: Mapping[str, float]) -> Columns:
     votes, best = corpus.history.votes(terms, corpus.paths)
-    times, recent, since = corpus.history.changes(corpus.paths)
+    times, recent, since = corpus.changes
     columns = {"votes": votes, "best vote": best, "changed of late": np.log1p(recent)}
     return {**_with_best(columns), "changes": np.log1p(times), "years since": since}
 

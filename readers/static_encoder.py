@@ -8,7 +8,7 @@ import hashlib
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,18 +39,18 @@ class StaticEncoder:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._table = _table(folder / TABLE)
+        self._numbers, self._scale = _table(folder / TABLE)
         self._tokenizer = _tokenizer(folder / TOKENIZER)
-        if self._tokenizer.get_vocab_size() > len(self._table):
+        if self._tokenizer.get_vocab_size() > len(self._numbers):
             raise InputError(
-                f"the weights in {folder} have {len(self._table)} token vectors for "
+                f"the weights in {folder} have {len(self._numbers)} token vectors for "
                 f"{self._tokenizer.get_vocab_size()} tokens; export both from one training"
             )
 
     @property
     def dimensions(self) -> int:
         """Of a vector."""
-        return int(self._table.shape[1])
+        return int(self._numbers.shape[1])
 
     @cached_property
     def hash(self) -> str:
@@ -80,12 +80,14 @@ class StaticEncoder:
         if filled.size:
             flat = np.concatenate([np.array(ids[place], dtype=np.intp) for place in filled])
             starts = np.concatenate([[0], np.cumsum(sizes[filled])[:-1]])
-            sums = np.add.reduceat(self._table[flat], starts, axis=0)
+            found = self._numbers[flat].astype(np.float32) * self._scale[flat, None]
+            sums = np.add.reduceat(found, starts, axis=0)
             vectors[filled] = sums / np.maximum(np.linalg.norm(sums, axis=1, keepdims=True), 1e-12)
         return vectors
 
 
-def _table(file: Path) -> NDArray[np.float32]:
+def _table(file: Path) -> tuple[NDArray[Any], NDArray[np.float32]]:
+    """The numbers of all tokens as they are stored, and the scale of each token's."""
     try:
         from safetensors import SafetensorError
         from safetensors.numpy import load_file
@@ -98,10 +100,10 @@ def _table(file: Path) -> NDArray[np.float32]:
     table, scale = tensors.get("embedding.weight"), tensors.get("scale")
     if table is None or table.ndim != 2 or (scale is not None and scale.shape != table.shape[:1]):
         raise InputError(f"the weights {file} are not those of a static embedding; export them again")
-    numbers = table.astype(np.float32) * (1.0 if scale is None else scale.astype(np.float32)[:, None])
-    if not np.isfinite(numbers).all():
+    scales = np.ones(len(table), np.float32) if scale is None else scale.astype(np.float32)
+    if not (np.isfinite(scales).all() and (table.dtype == np.int8 or np.isfinite(table).all())):
         raise InputError(f"the weights {file} have numbers that are not finite; train or export them again")
-    return numbers
+    return table, scales
 
 
 def _tokenizer(file: Path) -> "Tokenizer":

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.items import Query
-from .mentions import PathFinder
+from .mentions import path_finder
 
 _TEST_FOLDERS = {"tests", "__tests__", "__mocks__", "testdata", "test_data", "unittests", "e2e"}
 # Only at the root or right below src: inside a package they may be its product, a client for tests say.
@@ -96,7 +96,7 @@ def demoted(query: Query, paths: Sequence[str]) -> tuple[NDArray[np.bool_], NDAr
     Returns:
         Tests and files beside, shape ``(len(paths),)`` each.
     """
-    named = PathFinder(paths).named(query.title[:300]) == 1
+    named = path_finder(paths).named(query.title[:300]) == 1
     tests = np.array([is_test(path) for path in paths], dtype=np.bool_)
     beside = np.array([is_beside(path) for path in paths], dtype=np.bool_) & ~tests & ~named
     return tests & ~named & (not asks_for_tests(query)), beside
