@@ -69,7 +69,8 @@ def test_wide_adds_what_history_and_names_find_and_nothing_twice(found):
 
 def test_dense_finds_the_files_nearest_to_the_query_s_title_and_demotes_tests(found, encoder_folder):
     asked = f"dense@{encoder_folder}"
-    assert found(asked, "clear the store\n\nindex of views")[:2] == ["app/cache.py", "app/models.py"]
+    assert found(asked, "clear the store\n\nindex of views")[0] == "app/cache.py"
+    assert found(asked, "clear entries")[0] == "app/cache.py"  # the test holds nothing else
     assert found(asked, "an index")[0] == "app/views.py"
     assert len(found(asked, "clear the store", limit=1)) == 1
 
