@@ -99,7 +99,15 @@ def _without_folders(word: str) -> str:
         option, sign, value = word.partition("=")
     else:
         option, sign, value = (word[:2], "", word[2:]) if word.startswith("-") else ("", "", word)
-    return option + sign + _SEPARATOR.split(value.rstrip("/\\"))[-1]
+    return option + sign + ",".join(map(_last_names, value.split(",")))
+
+
+def _last_names(part: str) -> str:
+    """Of a path its last name; of weights at a relative one, which often end alike, the last two."""
+    name, at, folder = part.rpartition("@")
+    names = _SEPARATOR.split(folder.rstrip("/\\"))
+    told = names[-2:] if name and re.match(r"\w+[/\\]", folder) else names[-1:]
+    return _SEPARATOR.split(name)[-1] + at + "/".join(told)
 
 
 def _cpu() -> str:
