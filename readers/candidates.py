@@ -150,21 +150,14 @@ class Wide:
         )
 
 
-class Everything:
-    """What `Wide` finds, then what the bi-encoder finds beyond it, to see how much that is.
-
-    Args:
-        folder: of the encoder's weights; the package brings one.
-    """
+class Everything(Dense):
+    """What `Wide` finds, then what the bi-encoder finds beyond it, to see how much that is."""
 
     name = "everything"
 
-    def __init__(self, folder: Path = shipped.ENCODER) -> None:
-        self._dense = Dense(folder)
-
     def candidates(self, corpus: Corpus, query: Query, limit: int = LIMIT) -> NDArray[np.intp]:
         """Positions, those of `Wide` first."""
-        return _joined(Wide().candidates(corpus, query, limit), self._dense.candidates(corpus, query, limit))
+        return _joined(Wide().candidates(corpus, query, limit), super().candidates(corpus, query, limit))
 
 
 candidate_generators: Registry[CandidateGenerator] = Registry(

@@ -72,7 +72,7 @@ def in_memory(rows: Sequence[Row], features: Mapping[str, Any]) -> "datasets.Dat
     # In parts, as one array of text holds at most 2 GiB.
     parts = [
         pa.Table.from_pylist(rows[start : start + _PART], schema=columns.arrow_schema)
-        for start in range(0, len(rows), _PART)
+        for start in range(0, max(1, len(rows)), _PART)  # no rows are one empty part
     ]
     return datasets.Dataset(
         InMemoryTable(pa.concat_tables(parts)),

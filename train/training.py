@@ -382,7 +382,7 @@ def _too_few(data: "datasets.Dataset", size: int) -> str:
             continue
         texts = Counter(data[column])
         # Each batch takes one of the most frequent and others; the sampler goes through all three times.
-        full = 3 * (rows - max(texts.values())) // (size - 1) if size > 1 else rows
+        full = 3 * (rows - max(texts.values(), default=0)) // (size - 1) if size > 1 else rows
         if len(texts) < size or full < rows // size:
             return (
                 f"batch_size: {size} examples without the same {column} twice cannot be had often enough of "

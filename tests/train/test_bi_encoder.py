@@ -238,6 +238,20 @@ def test_a_batch_is_of_one_repository_and_those_that_fill_none_share_theirs(
     assert initials == ["b", "b", "b", "dk"]
 
 
+def test_batches_are_made_where_every_repository_fills_some_and_where_one_has_no_negative(
+    configured, of_repositories, tmp_path
+):
+    rows = [json.loads(line) for line in (tmp_path / "three.jsonl").read_text().splitlines()]
+    keys = {**of_repositories, "by_repository": True, "max_steps": 3}
+    write_rows(tmp_path / "one.jsonl", [row for row in rows if row["repo"] == "o/a"])
+    alone = {**keys, "train": (str(tmp_path / "one.jsonl"),)}
+    assert train_bi_encoder(configured("one", **alone))["steps"] == 3
+    some = [row | {"negatives": [row["positive"] + " ku"] * (row["repo"] == "o/a")} for row in rows]
+    write_rows(tmp_path / "some.jsonl", some)
+    lacking = {**keys, "negatives": 1, "train": (str(tmp_path / "some.jsonl"),), "batch_size": 2}
+    assert train_bi_encoder(configured("two", **lacking))["steps"] == 3
+
+
 def test_killed_among_batches_of_repositories_training_ends_with_the_same_weights(
     configured, of_repositories
 ):
