@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -102,6 +103,27 @@ class Pages:
         following = dict(zip((id for id, _ in self._named), [*self._named[1:], None], strict=True))
         note = ItemNote(id, following[id]) if id in following else None
         return Page(None, found, 0, *self._press.printed(found, note))
+
+    def report(self, page: Page) -> dict[str, Any]:
+        """A page with its items, their values and costs, as JSON takes it."""
+        return {
+            "page": page.number,
+            "pages": len(self),
+            "tokens": page.tokens,
+            "left": page.left,
+            "items": [self._row(item) | {"text": item.text} for item in page.items],
+            # Without their texts, which no page can hold.
+            "oversized": [self._row(item) for item in self.oversized],
+            "text": page.text,
+        }
+
+    def _row(self, item: Item) -> dict[str, Any]:
+        return {
+            "id": item.id,
+            "path": item.path,
+            "value": self.values[item.id],
+            "cost": self.costs[item.id],
+        }
 
     @cached_property
     def values(self) -> dict[str, float]:

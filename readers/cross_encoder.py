@@ -44,8 +44,7 @@ class CrossEncoder:
     name = "cross-encoder"
 
     def __init__(self, folder: Path) -> None:
-        if not all(map(find_spec, ("sentence_transformers", "torch"))):
-            raise MissingExtraError("the cross-encoder", "train")
+        _find_library()
         if not (folder / "config.json").is_file():
             raise InputError(f"the folder '{folder}' holds no cross-encoder; name the `model` of a training")
         self._folder = folder
@@ -68,11 +67,16 @@ class CrossEncoder:
         if not together:
             return np.zeros(0)
         # Loaded here and not before: a benchmark's processes are forked, which a device does not survive.
-        found = _model(self._folder).predict(
+        found = load_cross_encoder(self._folder).predict(
             together, batch_size=_BATCH, activation_fn=Identity(), show_progress_bar=False
         )
         starts = np.cumsum([0, *map(len, read[:-1])])
         return np.maximum.reduceat(np.asarray(found, dtype=np.float64), starts)
+
+
+def _find_library() -> None:
+    if not all(map(find_spec, ("sentence_transformers", "torch"))):
+        raise MissingExtraError("the cross-encoder", "train")
 
 
 def told(query: Query) -> str:
@@ -103,7 +107,14 @@ def documents(weights: Mapping[str, float], item: Item) -> list[str]:
 
 
 @cache
-def _model(folder: Path) -> "Model":
+def load_cross_encoder(folder: Path) -> "Model":
+    """The model of a folder, loaded once a process.
+
+    Raises:
+        InputError: it cannot be read, has numbers that are not finite, or more than one output.
+        MissingExtraError: sentence-transformers is not installed.
+    """
+    _find_library()
     import torch
     from sentence_transformers import CrossEncoder as Loaded
     from transformers import logging

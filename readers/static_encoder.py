@@ -66,19 +66,23 @@ class StaticEncoder:
         Returns:
             Shape ``(len(texts), dimensions)``, each of length 1, or 0 for a text without tokens.
         """
-        if not texts:
-            return np.zeros((0, self.dimensions), dtype=np.float32)
-        parts = [self._encoded(texts[start : start + _BATCH]) for start in range(0, len(texts), _BATCH)]
-        return np.concatenate(parts)
+        parts = [
+            self.vectors(self.tokens(texts[start : start + _BATCH])) for start in range(0, len(texts), _BATCH)
+        ]
+        return np.concatenate(parts) if parts else self.vectors([])
 
-    def _encoded(self, texts: Sequence[str]) -> NDArray[np.float32]:
+    def tokens(self, texts: Sequence[str]) -> list[list[int]]:
+        """The tokens of texts, all of them."""
         encoded = self._tokenizer.encode_batch_fast(list(map(shown, texts)), add_special_tokens=False)
-        ids = [one.ids[:MOST_TOKENS] for one in encoded]
-        sizes = np.array([len(one) for one in ids])
+        return [one.ids for one in encoded]
+
+    def vectors(self, tokens: Sequence[Sequence[int]]) -> NDArray[np.float32]:
+        """Vectors of texts by their tokens, as `encode`; of each text the first `MOST_TOKENS` are read."""
+        sizes = np.array([min(len(ids), MOST_TOKENS) for ids in tokens], dtype=np.intp)
         filled = np.flatnonzero(sizes)
-        vectors = np.zeros((len(texts), self.dimensions), dtype=np.float32)
+        vectors = np.zeros((len(tokens), self.dimensions), dtype=np.float32)
         if filled.size:
-            flat = np.concatenate([np.array(ids[place], dtype=np.intp) for place in filled])
+            flat = np.array([id for ids in tokens for id in ids[:MOST_TOKENS]], dtype=np.intp)
             starts = np.concatenate([[0], np.cumsum(sizes[filled])[:-1]])
             found = self._numbers[flat].astype(np.float32) * self._scale[flat, None]
             sums = np.add.reduceat(found, starts, axis=0)

@@ -70,6 +70,7 @@ class LazyGroup(click.Group):
         "select": ("select_page", "Fit a tool's answer on a page."),
         "candidates": ("candidates", "List the files of a commit that a query is about."),
         "value-functions": ("value_functions", "List what can score items."),
+        "serve": ("serve", "Serve reranking, embeddings and pages over HTTP."),
     },
     context_settings={"help_option_names": ["-h", "--help"]},
 )

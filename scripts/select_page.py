@@ -9,8 +9,8 @@ import click
 from ..core.costs import CharacterCounter, NoVocabularyError, TokenCounter, token_counter
 from ..core.errors import InputError
 from ..core.formats import decode, encode, parse
-from ..core.items import Item, Query
-from ..core.pages import Page, Pages, paginate
+from ..core.items import Query
+from ..core.pages import paginate
 from ..core.root import Root
 from ..readers import DEFAULT, value_functions
 from .options import query_text
@@ -75,7 +75,7 @@ def command(
     pages = paginate(parsed, Query(query_text(query)), function, budget, counter)
     chosen = pages.page(page or 1) if item is None else pages.item(item)
     if as_json:
-        report = _report(pages, chosen) | {"form": parsed.form, "budget": budget, "tokens_by": counter.name}
+        report = pages.report(chosen) | {"form": parsed.form, "budget": budget, "tokens_by": counter.name}
         print(json.dumps(report | {"value_function": function.name}))
     else:
         sys.stdout.buffer.write(encode(chosen.text))
@@ -89,25 +89,3 @@ def _counter(tokens: str, fall_back: bool) -> TokenCounter:
             raise
         click.echo(f"firstpage: chars4 counts instead: {error}", err=True)
         return CharacterCounter()
-
-
-def _report(pages: Pages, page: Page) -> dict[str, Any]:
-    return {
-        "page": page.number,
-        "pages": len(pages),
-        "tokens": page.tokens,
-        "left": page.left,
-        "items": [_row(pages, item) | {"text": item.text} for item in page.items],
-        # Without their texts, which no page can hold.
-        "oversized": [_row(pages, item) for item in pages.oversized],
-        "text": page.text,
-    }
-
-
-def _row(pages: Pages, item: Item) -> dict[str, Any]:
-    return {
-        "id": item.id,
-        "path": item.path,
-        "value": pages.values[item.id],
-        "cost": pages.costs[item.id],
-    }

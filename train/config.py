@@ -1,28 +1,15 @@
-"""What a trainer is told, read from YAML: one frozen class a trainer, whose docstring explains every key.
+"""What a trainer is told, read from YAML: one frozen class a trainer, whose docstring explains every key."""
 
-Paths are relative to the working directory. ``2e-5`` is a number here, which in YAML alone it is not.
-"""
-
-from collections.abc import Iterable, Mapping
-from dataclasses import MISSING, dataclass, field, fields
-from difflib import get_close_matches
+from dataclasses import dataclass, field
 from pathlib import Path
-from types import UnionType
-from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
+from typing import Literal, TypeVar
 
-from ..core.errors import InputError, MissingExtraError
+from ..core.errors import InputError
+from ..core.settings import above_zero, check_ranges, least, read_settings
 
 PACKAGE = "minilm-package"  # the base that a package brings, see `bases`
 
 Config = TypeVar("Config", "BiEncoderConfig", "CrossEncoderConfig", "FusionConfig")
-
-
-def _least(default: Any, least: int) -> Any:
-    return field(default=default, metadata={"least": least})
-
-
-def _above_zero(default: float) -> Any:
-    return field(default=default, metadata={"above": 0})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,25 +47,24 @@ class TrainerConfig:
     dev: tuple[str, ...] = ()
     out: str
     base: str = ""
-    negatives: int = _least(1, 0)
-    max_length: int = _least(256, 8)
-    batch_size: int = _least(32, 1)
-    accumulate: int = _least(1, 1)
-    epochs: float = _above_zero(1.0)
-    max_steps: int | None = _least(None, 1)
-    learning_rate: float = _above_zero(2e-5)
+    negatives: int = least(1, 0)
+    max_length: int = least(256, 8)
+    batch_size: int = least(32, 1)
+    accumulate: int = least(1, 1)
+    epochs: float = above_zero(1.0)
+    max_steps: int | None = least(None, 1)
+    learning_rate: float = above_zero(2e-5)
     warmup: float = field(default=0.1, metadata={"least": 0, "below": 1})
-    weight_decay: float = _least(0.01, 0)
+    weight_decay: float = least(0.01, 0)
     precision: Literal["fp32", "bf16", "fp16"] = "fp32"
     gradient_checkpointing: bool = False
-    checkpoint_every: int = _least(100, 1)
-    patience: int | None = _least(None, 1)
-    log_every: int = _least(10, 1)
-    seed: int = _least(1, 0)
+    checkpoint_every: int = least(100, 1)
+    patience: int | None = least(None, 1)
+    log_every: int = least(10, 1)
+    seed: int = least(1, 0)
 
     def __post_init__(self) -> None:
-        for one in fields(self):
-            _check_range(one.name, getattr(self, one.name), one.metadata)
+        check_ranges(self)
         if not self.train:
             raise InputError("train: must name at least one file of examples")
         if not self.out:
@@ -105,11 +91,11 @@ class BiEncoderConfig(TrainerConfig):
     """
 
     static: str = ""
-    dimension: int = _least(256, 8)
+    dimension: int = least(256, 8)
     by_repository: bool = False
     loss: Literal["contrastive", "cached"] = "contrastive"
-    mini_batch_size: int = _least(32, 1)
-    temperature: float = _above_zero(0.05)
+    mini_batch_size: int = least(32, 1)
+    temperature: float = above_zero(0.05)
     matryoshka: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
@@ -141,9 +127,9 @@ class CrossEncoderConfig(TrainerConfig):
             evaluation; >= 1.
     """
 
-    negatives: int = _least(7, 1)
+    negatives: int = least(7, 1)
     loss: Literal["lambda", "listnet", "bce"] = "lambda"
-    mini_batch_size: int = _least(16, 1)
+    mini_batch_size: int = least(16, 1)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -184,22 +170,21 @@ class FusionConfig:
     encoder: str = ""
     fold_encoders: tuple[str, ...] = ()
     fold_repositories: tuple[tuple[str, ...], ...] = ()
-    per_repository: int = _least(60, 0)
-    newest: int = _least(5000, 1)
-    issue_weight: float = _above_zero(6.0)
-    models: int = _least(3, 1)
-    trees: int = _least(300, 1)
-    leaves: int = _least(8, 2)
-    least_in_leaf: int = _least(30, 1)
-    learning_rate: float = _above_zero(0.04)
-    folds: int = _least(5, 2)
+    per_repository: int = least(60, 0)
+    newest: int = least(5000, 1)
+    issue_weight: float = above_zero(6.0)
+    models: int = least(3, 1)
+    trees: int = least(300, 1)
+    leaves: int = least(8, 2)
+    least_in_leaf: int = least(30, 1)
+    learning_rate: float = above_zero(0.04)
+    folds: int = least(5, 2)
     leave_out: tuple[str, ...] = ()
     features: str = ""
-    seed: int = _least(1, 0)
+    seed: int = least(1, 0)
 
     def __post_init__(self) -> None:
-        for one in fields(self):
-            _check_range(one.name, getattr(self, one.name), one.metadata)
+        check_ranges(self)
         if len(self.fold_encoders) != len(self.fold_repositories):
             raise InputError("fold_repositories: must list the repositories of each of fold_encoders")
         if self.fold_encoders and not self.encoder:
@@ -234,86 +219,12 @@ def read_config(path: str | Path, kind: type[Config]) -> Config:
         >>> read_config("configs/bi_encoder_cpu_small.yaml", BiEncoderConfig).batch_size  # doctest: +SKIP
         32
     """
-    try:
-        return _config(_mapping(Path(path)), kind)
-    except InputError as error:
-        raise InputError(f"the configuration '{path}' cannot be used: {error}") from error
-
-
-def _mapping(path: Path) -> Mapping[Any, Any]:
-    try:
-        import yaml
-    except ImportError:
-        raise MissingExtraError("reading a configuration", "train") from None
-    try:
-        read = yaml.safe_load(path.read_bytes())
-    except OSError as error:
-        raise InputError(f"it cannot be read: {error.strerror}") from error
-    except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
-        raise InputError(f"it is no YAML: {error}") from error
-    if not isinstance(read, dict):
-        raise InputError("it must be a mapping of keys to values")
-    return read
-
-
-def _config(read: Mapping[Any, Any], kind: type[Config]) -> Config:
-    known = {one.name: one for one in fields(kind)}
-    for key in read:
-        if key not in known:
-            near = get_close_matches(str(key), known, n=1)
-            remedy = f"did you mean '{near[0]}'?" if near else f"there are {_listed(known)}"
-            raise InputError(f"there is no key '{key}'; {remedy}")
-    for name, one in known.items():
-        if name not in read and one.default is MISSING:
-            raise InputError(f"it needs the key '{name}'")
-    types = get_type_hints(kind)
-    config = kind(**{key: _value(key, value, types[key]) for key, value in read.items()})
+    config = read_settings(path, kind, "train")
     for key in ("train", "dev"):
         for file in getattr(config, key, ()):
             if not Path(file).is_file():
-                raise InputError(f"{key}: there is no file '{file}'; make it with `firstpage mine negatives`")
+                raise InputError(
+                    f"the configuration '{path}' cannot be used: {key}: there is no file '{file}'; make it "
+                    "with `firstpage mine negatives`"
+                )
     return config
-
-
-def _value(key: str, value: Any, kind: Any) -> Any:
-    """The value as the kind that the key takes."""
-    if isinstance(kind, UnionType):
-        kinds = get_args(kind)
-        return None if value is None and type(None) in kinds else _value(key, value, kinds[0])
-    if get_origin(kind) is Literal:
-        if value not in get_args(kind):
-            raise InputError(f"{key}: there is no '{value}'; there are {_listed(get_args(kind))}")
-        return value
-    if get_origin(kind) is tuple:
-        listed = value if isinstance(value, list) else [value]
-        return tuple(_value(key, one, get_args(kind)[0]) for one in listed)
-    read = _number(value) if kind is float else value
-    if type(read) is not kind:
-        told = {str: "text", int: "a whole number", float: "a number", bool: "true or false"}[kind]
-        raise InputError(f"{key}: must be {told}, not '{value}'")
-    return read
-
-
-def _number(value: Any) -> Any:
-    """A float of what YAML takes for a whole number, or for text, such as ``2e-5``."""
-    if isinstance(value, bool):
-        return value
-    try:
-        return float(value)
-    except (TypeError, ValueError):
-        return value
-
-
-def _check_range(key: str, value: Any, allowed: Mapping[str, Any]) -> None:
-    if value is None:
-        return
-    if "least" in allowed and not value >= allowed["least"]:
-        raise InputError(f"{key}: must be at least {allowed['least']}, not {value}")
-    if "above" in allowed and not allowed["above"] < value < float("inf"):
-        raise InputError(f"{key}: must be above {allowed['above']}, not {value}")
-    if "below" in allowed and not value < allowed["below"]:
-        raise InputError(f"{key}: must be below {allowed['below']}, not {value}")
-
-
-def _listed(names: Iterable[Any]) -> str:
-    return ", ".join(map(str, names))

@@ -1,0 +1,1 @@
+"""The service: reranking, embeddings and pages over HTTP, and the MCP proxy."""
