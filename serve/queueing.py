@@ -1,9 +1,10 @@
 """Whose turn it is: units of work that wait, and batches made of them by tokens, fair among requests.
 
 A batch starts with a unit of the request whose turn it is and takes those nearest in length from all
-requests, so that little is padded. Turns are start-time fair queueing (Goyal, Vin and Cheng, SIGCOMM 1996):
-a request's turn moves on by the tokens it has been served, and begins where the turns of the others are. So
-one request of a thousand documents does not stall others, nor do many small ones keep it waiting for ever.
+requests, so that little is padded. Turns are those of fair queueing (Demers, Keshav and Shenker, SIGCOMM
+1989): a request's turn moves on by the tokens it has been served, and begins at the tokens that each of those
+who wait should have been served until then. So one request of a thousand documents does not stall others,
+nor do ever new small ones keep it waiting for ever.
 """
 
 from bisect import insort
@@ -50,7 +51,7 @@ class Queue:
         self._batch_tokens, self._batch_units = batch_tokens, batch_units
         self._units: list[Unit] = []  # in ascending length
         self._shares: list[Share] = []  # those with units that wait, in order of arrival
-        self._turn = 0.0
+        self._turn = 0.0  # tokens that one who waited all the time should have been served
 
     def __len__(self) -> int:
         """How many units wait."""
@@ -78,7 +79,6 @@ class Queue:
         if not self._shares:
             return []
         due = min(self._shares, key=lambda share: share.turn)  # of equal ones the first that came
-        self._turn = due.turn
         head = due.units[-1]
         start = end = self._units.index(head)
         end += 1
@@ -86,6 +86,7 @@ class Queue:
             start, end = grown
         taken = self._units[start:end]
         del self._units[start:end]
+        self._turn += sum(unit.length for unit in taken) / len(self._shares)
         self._serve(taken)
         return taken
 
