@@ -2,9 +2,9 @@
 
 A batch starts with a unit of the request whose turn it is and takes those nearest in length from all
 requests, so that little is padded. Turns are those of fair queueing (Demers, Keshav and Shenker, SIGCOMM
-1989): a request's turn moves on by the tokens it has been served, and begins at the tokens that each of those
-who wait should have been served until then. So one request of a thousand documents does not stall others,
-nor do ever new small ones keep it waiting for ever.
+1989): the request is next that would end first if all who wait were served alike, token by token. So one
+request of a thousand documents does not stall small ones, nor do ever new small ones keep it waiting for
+ever, and of requests of one size the first that came is done first.
 """
 
 from bisect import insort
@@ -32,7 +32,12 @@ class Unit:
 
 @dataclass(eq=False, slots=True)
 class Share:
-    """The units of one request that still wait, in ascending length, and its turn."""
+    """The units of one request that still wait, in ascending length, and its turn.
+
+    Args:
+        units: that wait.
+        turn: tokens that one who has waited from the beginning will have been served when it ends.
+    """
 
     units: list[Unit]
     turn: float
@@ -51,7 +56,7 @@ class Queue:
         self._batch_tokens, self._batch_units = batch_tokens, batch_units
         self._units: list[Unit] = []  # in ascending length
         self._shares: list[Share] = []  # those with units that wait, in order of arrival
-        self._turn = 0.0  # tokens that one who waited all the time should have been served
+        self._turn = 0.0  # tokens that one who waits from the beginning has been served
 
     def __len__(self) -> int:
         """How many units wait."""
@@ -60,6 +65,7 @@ class Queue:
     def add(self, units: Iterable[Unit]) -> Share:
         """Lets the units of one request wait."""
         share = Share(sorted(units, key=_length), self._turn)
+        share.turn += sum(map(_length, share.units))
         for unit in share.units:
             unit.share = share
             insort(self._units, unit, key=_length)
@@ -110,7 +116,6 @@ class Queue:
         served = {id(unit.share): unit.share for unit in taken}
         for share in served.values():
             assert share is not None
-            share.turn += sum(unit.length for unit in share.units if id(unit) in gone)
             share.units = [unit for unit in share.units if id(unit) not in gone]
         self._shares = [share for share in self._shares if share.units]
 

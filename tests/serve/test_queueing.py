@@ -53,10 +53,18 @@ def test_many_small_requests_do_not_keep_a_large_one_waiting():
     assert served == 3
 
 
-def test_of_requests_that_were_served_alike_the_first_that_came_is_next():
+def test_of_requests_of_one_size_the_first_that_came_is_done_first():
     queue = Queue(batch_tokens=10, batch_units=1)
     first, second = queue.add(units(10, 10)), queue.add(units(10, 10))
-    assert [batch[0].share for batch in drained(queue)] == [first, second, first, second]
+    assert [batch[0].share for batch in drained(queue)] == [first, first, second, second]
+
+
+def test_a_smaller_request_that_came_later_is_done_before_a_large_one():
+    queue = Queue(batch_tokens=10, batch_units=1)
+    large = queue.add(units(*[10] * 5))
+    queue.batch()
+    small = queue.add(units(10, 10))
+    assert [batch[0].share for batch in drained(queue)] == [small] * 2 + [large] * 4
 
 
 def test_what_is_dropped_is_in_no_batch():
