@@ -1,14 +1,23 @@
 """Traffic for a reranking service: requests of mixed length, clients at the same time, and what they got."""
 
 import asyncio
+import os
 import random
-from collections.abc import Sequence
+import socket
+import subprocess
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from time import perf_counter
+from time import perf_counter, sleep
 from typing import Any
+from urllib.request import urlopen
 
 import numpy as np
 
+from ..core.errors import RunError
+
+_START_S = 180  # until a server must answer
 _WORDS = (  # that every tokenizer has whole
     "cache query model view page field index token batch parser reload render validate resolve commit branch "
     "merge request response header cookie session thread lock queue worker signal socket buffer stream file "
@@ -107,3 +116,41 @@ async def drive(url: str, asked: Sequence[Asked], clients: int, documents_key: s
         await asyncio.gather(*(client(session) for _ in range(clients)))
     got.seconds = perf_counter() - start
     return got
+
+
+@contextmanager
+def served(words: Sequence[str], ready: str) -> "Iterator[subprocess.Popen[bytes]]":
+    """A server's process, from when it answers at the URL ``ready`` to the end.
+
+    Raises:
+        RunError: it does not start; ends with what it said.
+    """
+    with tempfile.TemporaryFile() as log:
+        process = subprocess.Popen(words, stdout=log, stderr=log, env=os.environ | {"HF_HUB_OFFLINE": "1"})
+        try:
+            until = perf_counter() + _START_S
+            while not _answers(ready):
+                if process.poll() is not None or perf_counter() > until:
+                    log.seek(0)
+                    said = log.read().decode("utf-8", "replace").strip()[-2000:]
+                    raise RunError(f"{words[0]} does not serve: {said}")
+                sleep(0.5)
+            yield process
+        finally:
+            process.terminate()
+            process.wait(60)
+
+
+def _answers(url: str) -> bool:
+    try:
+        with urlopen(url, timeout=5) as answer:  # noqa: S310 -- of this machine
+            return bool(answer.status == 200)
+    except OSError:
+        return False
+
+
+def free_port() -> int:
+    """A port that nothing listens at."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])

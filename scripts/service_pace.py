@@ -10,27 +10,23 @@ no difference to their pace) and the same requests, turn by turn, in one run::
 import asyncio
 import json
 import os
-import socket
 import statistics
-import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from time import perf_counter, sleep
+from time import perf_counter
 from typing import Any
-from urllib.request import urlopen
 
 import click
 
-from ..core.errors import FirstpageError, RunError
+from ..core.errors import FirstpageError
 from ..core.files import write_atomically
 from ..eval.provenance import provenance
-from ..eval.service import Asked, Got, drive, requests
+from ..eval.service import Asked, Got, drive, free_port, requests, served
 
 CLIENTS, SEED = 16, 1
-_START_S = 180
 
 
 @click.command()
@@ -43,7 +39,7 @@ def command(infinity: str | None, model: str | None, count: int, turns: int, out
     """Measure the service beside others that serve the same weights."""
     asked = requests(count, SEED)
     with tempfile.TemporaryDirectory() as folder, ExitStack() as servers:
-        weights = Path(model) if model else _minilm(Path(folder) / "model")
+        weights = Path(model) if model else base_cross_encoder(Path(folder) / "model")
         ways: dict[str, Callable[[], Got]] = {"predict per request": _predicting(weights, asked)}
         for precision in ("fp32", "auto"):
             url = servers.enter_context(_firstpage(weights, precision))
@@ -83,7 +79,7 @@ def _medians(turns: Sequence[dict[str, Any]]) -> dict[str, float]:
     }
 
 
-def _minilm(folder: Path) -> Path:
+def base_cross_encoder(folder: Path) -> Path:
     """A cross-encoder from the base that a package brings."""
     import torch
     from sentence_transformers import CrossEncoder
@@ -94,6 +90,11 @@ def _minilm(folder: Path) -> Path:
     torch.manual_seed(SEED)
     load_base(CrossEncoder, "base", PACKAGE, num_labels=1).save_pretrained(str(folder))
     return folder
+
+
+def program() -> list[str]:
+    """The words that start ``firstpage serve`` in this environment."""
+    return [sys.executable, "-c", "from firstpage.scripts.cli import main; main()", "serve"]
 
 
 def _predicting(weights: Path, asked: Sequence[Asked]) -> Callable[[], Got]:
@@ -121,57 +122,24 @@ def _driving(url: str, asked: Sequence[Asked], key: str) -> Callable[[], Got]:
 
 @contextmanager
 def _firstpage(weights: Path, precision: str) -> Iterator[str]:
-    port = _free_port()
+    port = free_port()
     settings = weights.parent / f"{precision}.yaml"
     settings.write_text(
         f"ranker: cross-encoder@{weights}\nport: {port}\nprecision: {precision}\n"
         "waiting_documents: 100000\nwait_s: 600\ntimeout_s: 600\n"
     )
-    program = [sys.executable, "-c", "from firstpage.scripts.cli import main; main()", "serve"]
-    with _served([*program, "--config", str(settings)], f"http://127.0.0.1:{port}", "/ready") as url:
+    url = f"http://127.0.0.1:{port}"
+    with served([*program(), "--config", str(settings)], f"{url}/ready"):
         yield url
 
 
 @contextmanager
 def _infinity(program: str, weights: Path) -> Iterator[str]:
-    port = _free_port()
+    port = free_port()
     words = [program, "v2", "--model-id", str(weights), "--served-model-name", "model", "--engine", "torch",
              "--device", "cpu", "--host", "127.0.0.1", "--port", str(port), "--url-prefix", ""]  # fmt: skip
-    with _served(words, f"http://127.0.0.1:{port}", "/health") as url:
-        yield url
-
-
-@contextmanager
-def _served(words: Sequence[str], url: str, ready: str) -> Iterator[str]:
-    """A server, from when it is ready to the end."""
-    with tempfile.TemporaryFile() as log:
-        process = subprocess.Popen(words, stdout=log, stderr=log, env=os.environ | {"HF_HUB_OFFLINE": "1"})
-        try:
-            until = perf_counter() + _START_S
-            while not _answers(url + ready):
-                if process.poll() is not None or perf_counter() > until:
-                    log.seek(0)
-                    said = log.read().decode("utf-8", "replace").strip()[-2000:]
-                    raise RunError(f"{words[0]} does not serve: {said}")
-                sleep(0.5)
-            yield url
-        finally:
-            process.terminate()
-            process.wait(60)
-
-
-def _answers(url: str) -> bool:
-    try:
-        with urlopen(url, timeout=5) as answer:  # noqa: S310 -- of this machine
-            return bool(answer.status == 200)
-    except OSError:
-        return False
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    with served(words, f"http://127.0.0.1:{port}/health"):
+        yield f"http://127.0.0.1:{port}"
 
 
 if __name__ == "__main__":
