@@ -4,6 +4,7 @@ A score is the model's own output, a logit; `service` makes it a probability, on
 """
 
 from collections.abc import Sequence
+from copy import deepcopy
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -67,12 +68,13 @@ class CrossEncoderModel:
         if transformer is None:
             raise InputError(f"the cross-encoder in {folder} is no transformer; train it again")
         self.name = folder.name
-        self.max_length = min(max_length, loaded.max_length or max_length)
+        self.max_length = min(max_length, loaded.max_seq_length or max_length)
         self.device = loaded.device
         self.precision = _precision(precision, self.device)
         weights: Any = transformer
         if self.precision == "bf16":
-            weights = weights.to(torch.bfloat16)
+            # A copy, as what is loaded is shared with the value function of this folder.
+            weights = deepcopy(transformer).to(torch.bfloat16)
         self._model: Any = torch.compile(weights, dynamic=True) if compiled else weights
         self._names = set(loaded.tokenizer.model_input_names)
         self._padding = loaded.tokenizer.pad_token_id or 0
