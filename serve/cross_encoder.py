@@ -74,7 +74,7 @@ class CrossEncoderModel:
         weights: Any = transformer
         if self.precision == "bf16":
             # A copy, as what is loaded is shared with the value function of this folder.
-            weights = deepcopy(transformer).to(torch.bfloat16)
+            weights = deepcopy(weights).to(torch.bfloat16)
         self._model: Any = torch.compile(weights, dynamic=True) if compiled else weights
         self._names = set(loaded.tokenizer.model_input_names)
         self._padding = loaded.tokenizer.pad_token_id or 0
