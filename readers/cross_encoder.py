@@ -45,8 +45,7 @@ class CrossEncoder:
 
     def __init__(self, folder: Path) -> None:
         _find_library()
-        if not (folder / "config.json").is_file():
-            raise InputError(f"the folder '{folder}' holds no cross-encoder; name the `model` of a training")
+        _find_config(folder)
         self._folder = folder
 
     def values(self, query: Query, items: Sequence[Item]) -> NDArray[np.float64]:
@@ -77,6 +76,11 @@ class CrossEncoder:
 def _find_library() -> None:
     if not all(map(find_spec, ("sentence_transformers", "torch"))):
         raise MissingExtraError("the cross-encoder", "train")
+
+
+def _find_config(folder: Path) -> None:
+    if not (folder / "config.json").is_file():
+        raise InputError(f"the folder '{folder}' holds no cross-encoder; name the `model` of a training")
 
 
 def told(query: Query) -> str:
@@ -115,6 +119,7 @@ def load_cross_encoder(folder: Path) -> "Model":
         MissingExtraError: sentence-transformers is not installed.
     """
     _find_library()
+    _find_config(folder)
     import torch
     from sentence_transformers import CrossEncoder as Loaded
     from transformers import logging

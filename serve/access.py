@@ -31,7 +31,7 @@ App = Callable[[MutableMapping[str, Any], Receive, Send], Awaitable[None]]
 
 OPEN = frozenset({"/", "/page.css", "/page.js", "/health", "/ready"})  # without a key
 _CLIENT_GONE = 499  # as nginx logs it; nobody gets it
-_ID = re.compile(r"[\w.:-]{1,128}")
+_ID = re.compile(r"[A-Za-z0-9_.:-]{1,128}")
 _SWALLOWED = 8  # times the limit of a body that is read and dropped, so that its sender sees the answer
 
 

@@ -30,6 +30,7 @@ def create_app(service: Service) -> FastAPI:
         lifespan=_lifespan,
         docs_url=None,
         redoc_url=None,
+        redirect_slashes=False,
     )
     app.state.service = service
     app.add_exception_handler(RequestValidationError, _invalid)  # type: ignore[arg-type]

@@ -40,7 +40,11 @@ class Server(uvicorn.Server):
         self._service.leaving = True
         log("leaving", seconds=self._notice_s)
         loop = asyncio.get_running_loop()
-        loop.call_later(self._notice_s, super().handle_exit, sig, frame)
+        loop.call_later(self._notice_s, self._leave)
+
+    def _leave(self) -> None:
+        """Ends without the signal, which `uvicorn` would raise again: an orderly end has status 0."""
+        self.should_exit = True
 
 
 def run(config: ServeConfig) -> None:

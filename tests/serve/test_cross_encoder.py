@@ -82,5 +82,5 @@ def test_with_bf16_the_outputs_are_about_the_same(folder, model):
 
 
 def test_a_folder_without_a_model_is_named(tmp_path):
-    with pytest.raises(InputError, match="cannot be read"):
+    with pytest.raises(InputError, match="holds no cross-encoder"):
         CrossEncoderModel(tmp_path / "nothing")
