@@ -57,8 +57,7 @@ async def done(
     if count > service.config.documents:
         service.metrics.rejections.labels("documents").inc()
         raise TooLargeError(
-            f"{what}: {count} are more than the {service.config.documents} of a request here; "
-            "send them in parts"
+            f"{what}: {count} are more than the {service.config.documents} of a request; send them in parts"
         )
     return await unless_gone(request.receive, work(service))
 
