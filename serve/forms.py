@@ -10,7 +10,13 @@ def _whole(text: Any) -> Any:
     return text.encode("utf-8", "replace").decode("utf-8") if isinstance(text, str) else text
 
 
+def _integer(number: Any) -> Any:
+    """A whole number also where it is written ``2.0``, which to JSON is the same."""
+    return int(number) if isinstance(number, float) and number.is_integer() else number
+
+
 Text = Annotated[str, BeforeValidator(_whole)]
+Whole = Annotated[int, BeforeValidator(_integer)]
 Score = Annotated[float, Field(description="From 0 to 1, or as the ranker gives it with raw_scores.")]
 
 
@@ -57,7 +63,7 @@ class DocumentsRerank(Form):
     query: Text
     documents: list[Text | DocumentObject] = Field(min_length=1)
     model: Text | None = Field(None, description="Echoed; this service has one ranker.")
-    top_n: int | None = Field(None, ge=1)
+    top_n: Annotated[Whole, Field(ge=1)] | None = None
     return_documents: bool | None = False
     rank_fields: list[Text] | None = Field(None, description="Which keys of document objects are read.")
     raw_scores: bool = False
@@ -95,7 +101,9 @@ class OpenAIEmbeddings(Form):
     input: Text | Annotated[list[Text], Field(min_length=1)]
     model: Text | None = Field(None, description="Echoed; this service has one embedder.")
     encoding_format: Literal["float", "base64"] | None = "float"
-    dimensions: int | None = Field(None, ge=1, description="Must be those of the embedder.")
+    dimensions: Annotated[Whole, Field(ge=1)] | None = Field(
+        None, description="Must be those of the embedder."
+    )
     user: Text | None = None
 
 
@@ -122,7 +130,9 @@ class TeiEmbed(Form):
     inputs: Text | Annotated[list[Text], Field(min_length=1)]
     normalize: Literal[True] = Field(True, description="Vectors here have length 1.")
     truncate: bool | None = Field(None, description="false refuses a text that is too long.")
-    dimensions: int | None = Field(None, ge=1, description="Must be those of the embedder.")
+    dimensions: Annotated[Whole, Field(ge=1)] | None = Field(
+        None, description="Must be those of the embedder."
+    )
 
 
 class SelectRequest(Form):
@@ -130,8 +140,8 @@ class SelectRequest(Form):
 
     answer: Text = Field(description="What the tool printed.")
     query: Text = Field(description="What the agent looks for.")
-    budget: int = Field(2000, ge=0, le=10_000_000, description="Tokens of a page.")
-    page: int = Field(1, ge=1)
+    budget: Whole = Field(2000, ge=0, le=10_000_000, description="Tokens of a page.")
+    page: Whole = Field(1, ge=1)
     item: Text | None = Field(None, description="Id of one item to get whole, instead of a page.")
     form: Text = Field("auto", description="Of the answer, as `firstpage select --form`.")
     array: Text | None = Field(None, description="Where the items are in a JSON object: /data/items.")
