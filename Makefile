@@ -2,7 +2,7 @@
 PYTHON ?= python3
 # What is tested: this folder, or a wheel that was built from it.
 PACKAGE ?= .
-PARTS = -p firstpage.core -p firstpage.readers -p firstpage.eval -p firstpage.scripts -p firstpage.train
+PARTS = -p firstpage.core -p firstpage.readers -p firstpage.eval -p firstpage.scripts -p firstpage.serve -p firstpage.train
 
 .PHONY: demo test format bench figures clean
 

@@ -39,11 +39,12 @@ _LONG = 200_000  # characters of the texts that are far too long, of which the s
 @click.command()
 @click.option("--seconds", default=60, show_default=True, help="Of overload.")
 @click.option("--minutes", default=10.0, show_default=True, help="Of the soak.")
+@click.option("--model", type=click.Path(exists=True), help="Folder of a cross-encoder; MiniLM if not given.")
 @click.option("--out", required=True, help="File of JSON to write.")
-def command(seconds: int, minutes: float, out: str) -> None:
+def command(seconds: int, minutes: float, model: str | None, out: str) -> None:
     """Load a service of its own and check every answer."""
     with tempfile.TemporaryDirectory() as folder:
-        weights = base_cross_encoder(Path(folder) / "model")
+        weights = Path(model) if model else base_cross_encoder(Path(folder) / "model")
         port = free_port()
         settings = Path(folder) / "serve.yaml"
         settings.write_text(f"ranker: cross-encoder@{weights}\nport: {port}\nprecision: fp32\nwait_s: 5\n")

@@ -101,7 +101,7 @@ def _predicting(weights: Path, asked: Sequence[Asked]) -> Callable[[], Got]:
     """One request after the other, in this process, so without what HTTP costs."""
     from sentence_transformers import CrossEncoder
 
-    model = CrossEncoder(str(weights), local_files_only=True, max_length=512)
+    model = CrossEncoder(str(weights), local_files_only=True)
 
     def predict() -> Got:
         got, start = Got(), perf_counter()
