@@ -75,7 +75,7 @@ class CrossEncoderModel:
         if self.precision == "bf16":
             # A copy, as what is loaded is shared with the value function of this folder.
             weights = deepcopy(weights).to(torch.bfloat16)
-        self._model: Any = torch.compile(weights, dynamic=True) if compiled else weights
+        self.transformer: Any = torch.compile(weights, dynamic=True) if compiled else weights
         self._names = set(loaded.tokenizer.model_input_names)
         self._padding = loaded.tokenizer.pad_token_id or 0
         self._tokenizers = {cut: self._tokenizer(loaded.tokenizer, cut) for cut in ("left", "right")}
@@ -92,6 +92,17 @@ class CrossEncoderModel:
         """The outputs, any number; shape ``(len(works),)``."""
         import torch
 
+        with torch.inference_mode():
+            tensors = {
+                name: torch.from_numpy(one).to(self.device)
+                for name, one in self.padded(works).items()
+                if name in self._names
+            }
+            outputs: torch.Tensor = self.transformer(**tensors).logits
+            return np.asarray(outputs[:, 0].float().cpu().numpy())
+
+    def padded(self, works: Sequence[Any]) -> dict[str, NDArray[np.int64]]:
+        """The tokens of a batch as a transformer takes them: shape ``(len(works), longest)`` each."""
         lengths = [len(ids) for ids, _ in works]
         shape = (len(works), max(lengths))
         ids = np.full(shape, self._padding, dtype=np.int64)
@@ -99,15 +110,7 @@ class CrossEncoderModel:
         for row, (of_pair, kinds) in enumerate(works):
             ids[row, : lengths[row]], types[row, : lengths[row]] = of_pair, kinds
             mask[row, : lengths[row]] = 1
-        given = {"input_ids": ids, "attention_mask": mask, "token_type_ids": types}
-        with torch.inference_mode():
-            tensors = {
-                name: torch.from_numpy(one).to(self.device)
-                for name, one in given.items()
-                if name in self._names
-            }
-            outputs: torch.Tensor = self._model(**tensors).logits
-            return np.asarray(outputs[:, 0].float().cpu().numpy())
+        return {"input_ids": ids, "attention_mask": mask, "token_type_ids": types}
 
     def _tokenizer(self, tokenizer: Any, cut: str) -> "Tokenizer":
         """One for each direction: a tokenizer that is changed while others use it mixes them up."""
