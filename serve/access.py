@@ -8,8 +8,8 @@ import asyncio
 import json
 import re
 import sys
-from collections.abc import Awaitable, Callable, MutableMapping
-from contextlib import suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping
+from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime
 from time import perf_counter
 from typing import Any
@@ -20,7 +20,7 @@ from starlette.responses import JSONResponse
 
 from .config import ServeConfig
 from .disconnection import GoneError
-from .errors import ServiceError, TooLargeError, TooSlowError, UnauthorizedError
+from .errors import OverloadedError, ServiceError, TooLargeError, TooSlowError, UnauthorizedError
 from .keys import Keys
 from .metrics import Metrics
 
@@ -47,7 +47,8 @@ class Access:
 
     def __init__(self, app: App, config: ServeConfig, keys: Keys, metrics: Metrics) -> None:
         self._app, self._config, self._keys, self._metrics = app, config, keys, metrics
-        self._limit = int(config.body_mebibytes * 1024 * 1024)
+        self._limit, self._most = (int(config.body_mebibytes * 2**20), int(config.bodies_mebibytes * 2**20))
+        self._held = 0  # bytes of bodies that have come and are not answered yet
 
     async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
         """Answers a request."""
@@ -68,7 +69,9 @@ class Access:
             await send(message)
 
         try:
-            await self._app(scope, await self._received(scope["path"], headers, receive), answer)
+            self._admit(scope["path"], headers)
+            async with self._body(receive) as body:
+                await self._app(scope, _first(body, receive), answer)
         except ServiceError as error:
             await failure(error)(scope, receive, answer)
         except GoneError:
@@ -76,47 +79,55 @@ class Access:
         finally:
             self._note(scope, id, status, perf_counter() - start)
 
-    async def _received(self, path: str, headers: Headers, receive: Receive) -> Receive:
-        """Gives the body, once it is all there, and then whatever else comes.
-
-        Raises:
-            ServiceError: no key, or the body is too large or too slow.
-        """
+    def _admit(self, path: str, headers: Headers) -> None:
         if path not in OPEN and not self._keys.admit(headers.get("authorization", "")):
             self._metrics.rejections.labels("key").inc()
             raise UnauthorizedError
+
+    @asynccontextmanager
+    async def _body(self, receive: Receive) -> AsyncIterator[bytes]:
+        """The body, once it is all there; it counts as held until the request is answered.
+
+        Raises:
+            ServiceError: it is too large or too slow, or too much is held already.
+        """
+        parts: list[bytes] = []
         try:
-            async with asyncio.timeout(self._config.receive_s):
-                body = await self._body(receive)
-        except TimeoutError:
-            self._metrics.rejections.labels("slow").inc()
-            raise TooSlowError(
-                f"the request was not there whole after {self._config.receive_s:g} s; send it faster"
-            ) from None
-        waiting = [{"type": "http.request", "body": body, "more_body": False}]
+            try:
+                async with asyncio.timeout(self._config.receive_s):
+                    await self._read(parts, receive)
+            except TimeoutError:
+                self._metrics.rejections.labels("slow").inc()
+                raise TooSlowError(
+                    f"the request was not there whole after {self._config.receive_s:g} s; send it faster"
+                ) from None
+            parts[:] = [b"".join(parts)]  # and not twice in memory
+            yield parts[0]
+        finally:
+            self._held -= sum(map(len, parts))
 
-        async def following() -> Message:
-            return waiting.pop() if waiting else await receive()
-
-        return following
-
-    async def _body(self, receive: Receive) -> bytes:
-        parts, size, more = [], 0, True
+    async def _read(self, parts: list[bytes], receive: Receive) -> None:
+        """Reads a body to its end, also one that is too large, so that its sender hears of it."""
+        size, more, refused = 0, True, False
         while more and size <= _SWALLOWED * self._limit:
             message = await receive()
             if message["type"] == "http.disconnect":
                 raise GoneError
-            size += len(message.get("body", b""))
-            if size <= self._limit:
-                parts.append(message.get("body", b""))
-            more = message.get("more_body", False)
+            part, more = message.get("body", b""), message.get("more_body", False)
+            size += len(part)
+            refused = refused or size > self._limit or self._held + len(part) > self._most
+            if not refused:
+                parts.append(part)
+                self._held += len(part)
         if size > self._limit:
             self._metrics.rejections.labels("body").inc()
             raise TooLargeError(
                 f"the body has more than the {self._config.body_mebibytes:g} MiB that this service takes; "
                 "send it in parts"
             )
-        return b"".join(parts)
+        if refused:
+            self._metrics.rejections.labels("bodies").inc()
+            raise OverloadedError(1)
 
     def _note(self, scope: MutableMapping[str, Any], id: str, status: int, seconds: float) -> None:
         if scope["path"] not in OPEN:
@@ -125,6 +136,16 @@ class Access:
             "request", request_id=id, method=scope["method"], path=scope["path"], status=status,
             milliseconds=round(1000 * seconds, 1), client=(scope.get("client") or ("",))[0],
         )  # fmt: skip
+
+
+def _first(body: bytes, receive: Receive) -> Receive:
+    """Gives the body, and then whatever else comes."""
+    waiting = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def following() -> Message:
+        return waiting.pop() if waiting else await receive()
+
+    return following
 
 
 def failure(error: ServiceError) -> JSONResponse:

@@ -30,6 +30,7 @@ class ServeConfig:
         timeout_s: seconds after which a request is answered with 504; above 0.
         receive_s: seconds in which a request must have arrived whole; above 0.
         body_mebibytes: of a request; above 0.
+        bodies_mebibytes: of all requests that are under way; what comes then is answered with 429; above 0.
         documents: of a request; >= 1.
         tokens: of a request, counted as characters / 4; >= 1.
         connections: at once; >= 1.
@@ -60,6 +61,7 @@ class ServeConfig:
     timeout_s: float = above_zero(30.0)
     receive_s: float = above_zero(30.0)
     body_mebibytes: float = above_zero(16.0)
+    bodies_mebibytes: float = above_zero(256.0)
     documents: int = least(1_000, 1)
     tokens: int = least(2_000_000, 1)
     connections: int = least(1_000, 1)

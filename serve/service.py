@@ -110,7 +110,7 @@ class Service:
         self.config = config
         self.metrics = Metrics()
         self.warm = self.leaving = False
-        self._function = value_functions.create(config.value_function)
+        self._functions = {"": value_functions.create(config.value_function)}  # those asked for until now
         self._root = Root(config.root) if config.root else None
         self._neural = config.ranker.startswith(_NEURAL)
         self.ranker: Model
@@ -221,8 +221,7 @@ class Service:
             ServiceError: something that is asked for cannot be done, or is not done in time.
         """
         self._check_size("answer", [wanted.answer, wanted.query])
-        call = (partial(_page, wanted, self._value_function(wanted.value_function), self._root),
-                _tokens([wanted.answer]))  # fmt: skip
+        call = (partial(self._page, wanted), _tokens([wanted.answer]))
         try:
             (page,), _ = await self._selecting.run([call], self.config.timeout_s)
         except InputError as error:
@@ -230,18 +229,30 @@ class Service:
         report: dict[str, Any] = page
         return report
 
-    def _value_function(self, name: str) -> ValueFunction:
+    def _page(self, wanted: Selection) -> dict[str, Any]:
+        parsed = parse(wanted.answer, wanted.form, array=wanted.array)
+        if self._root is not None:
+            parsed.items = [self._root.fill(item) for item in parsed.items]
+        function, counter = self._function(wanted.value_function), token_counter(wanted.counter)
+        pages = paginate(parsed, Query(wanted.query), function, wanted.budget, counter, _WAYS)
+        page = pages.page(wanted.page) if wanted.item is None else pages.item(wanted.item)
+        return pages.report(page) | {
+            "form": parsed.form, "budget": wanted.budget, "tokens_by": counter.name,
+            "value_function": function.name,
+        }  # fmt: skip
+
+    def _function(self, name: str) -> ValueFunction:
         """By its name, as `firstpage value-functions` lists it: a client names no folders of this machine."""
-        if not name or name == self.config.value_function:
-            return self._function
-        if "@" in name:
-            raise InvalidError(
-                "value_function: a request cannot name weights; the service's configuration can"
-            )
-        try:
-            return value_functions.create(name)
-        except InputError as error:
-            raise InvalidError(f"value_function: {error}") from None
+        if name not in self._functions:
+            if "@" in name:
+                raise InputError(
+                    "value_function: a request cannot name weights; the service's configuration can"
+                )
+            try:
+                self._functions[name] = value_functions.create(name)
+            except InputError as error:
+                raise InputError(f"value_function: {error}") from None
+        return self._functions[name]
 
     async def _engine(self, model: Model) -> Engine:
         config = self.config
@@ -270,19 +281,6 @@ class Service:
     def _check_finite(self, model: str, numbers: NDArray[Any]) -> None:
         if not np.isfinite(numbers).all():
             raise ModelError(f"the model '{model}' gave a number that is not finite; its weights are damaged")
-
-
-def _page(wanted: Selection, function: ValueFunction, root: Root | None) -> dict[str, Any]:
-    parsed = parse(wanted.answer, wanted.form, array=wanted.array)
-    if root is not None:
-        parsed.items = [root.fill(item) for item in parsed.items]
-    counter = token_counter(wanted.counter)
-    pages = paginate(parsed, Query(wanted.query), function, wanted.budget, counter, _WAYS)
-    page = pages.page(wanted.page) if wanted.item is None else pages.item(wanted.item)
-    return pages.report(page) | {
-        "form": parsed.form, "budget": wanted.budget, "tokens_by": counter.name,
-        "value_function": function.name,
-    }  # fmt: skip
 
 
 def _own_embedder() -> StaticModel | TransformerModel | None:

@@ -123,6 +123,20 @@ def test_a_body_of_50_mb_is_refused_and_costs_no_memory(server):
     assert resident() < before + 45
 
 
+def test_bodies_of_many_clients_together_are_bounded(start):
+    server = start(ranker="bm25", value_function="bm25", bodies_mebibytes=2, receive_s=20)
+    head = b"POST /rerank HTTP/1.1\r\nHost: a\r\nContent-Length: 1900000\r\n\r\n"
+    with connection(server) as holder:
+        holder.sendall(head + b"a" * 1_800_000)
+        until = time.monotonic() + 10
+        while (answer := raw(server, b'"' + b"a" * 900_000 + b'"')).status_code != 429:
+            assert time.monotonic() < until
+        assert answer.headers["Retry-After"] == "1"
+        assert server.post("/rerank", GOOD).status_code == 200
+    while (answer := raw(server, b'"' + b"a" * 900_000 + b'"')).status_code == 429:
+        assert time.monotonic() < until + 10
+
+
 @pytest.mark.parametrize("text", ["\\ud800", "a\\u0000b", "\\udfff\\ud800", ""])
 def test_halves_of_surrogate_pairs_and_nul_are_scored(server, cross, text):
     for service in (server, cross):
