@@ -23,7 +23,8 @@ class ServeConfig:
         compiled: whether ``torch.compile`` makes a cross-encoder faster, after some slow first batches.
         max_length: tokens of a query and a document together that a cross-encoder reads; >= 16.
         threads: of the processor for a model; all if 0.
-        batch_tokens: of a batch, padding included; >= 1.
+        batch_tokens: of a batch, padding included; >= 1. A processor is fastest with batches that its caches
+            hold; a card takes many times as much.
         batch_documents: in a batch; >= 1.
         waiting_documents: that may wait at once; what comes then is answered with 429; >= 1.
         wait_s: seconds a request may have to wait for those before it, likewise; above 0.
@@ -54,7 +55,7 @@ class ServeConfig:
     compiled: bool = False
     max_length: int = least(512, 16)
     threads: int = least(0, 0)
-    batch_tokens: int = least(16_384, 1)
+    batch_tokens: int = least(2_048, 1)
     batch_documents: int = least(64, 1)
     waiting_documents: int = least(4_096, 1)
     wait_s: float = above_zero(10.0)
