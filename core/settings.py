@@ -49,7 +49,7 @@ def read_settings(path: str | Path, kind: type[Settings], extra: str) -> Setting
         MissingExtraError: pyyaml is not installed.
     """
     try:
-        return made_of(_mapping(Path(path), extra), kind)
+        return made_of(read_mapping(Path(path), extra), kind)
     except InputError as error:
         raise InputError(f"the configuration '{path}' cannot be used: {error}") from error
 
@@ -73,7 +73,13 @@ def made_of(read: Mapping[Any, Any], kind: type[Settings]) -> Settings:
     return kind(**{key: _value(key, value, types[key]) for key, value in read.items()})
 
 
-def _mapping(path: Path, extra: str) -> Mapping[Any, Any]:
+def read_mapping(path: Path, extra: str) -> Mapping[Any, Any]:
+    """What a YAML file maps.
+
+    Raises:
+        InputError: it cannot be read, is no YAML, or something else than a mapping.
+        MissingExtraError: pyyaml, which the extra brings, is not installed.
+    """
     try:
         import yaml
     except ImportError:

@@ -124,6 +124,15 @@ def train() -> None:
     """Train the models of the learned ranker."""
 
 
+@cli.group(
+    cls=LazyGroup,
+    lazy={"proxy": ("mcp_proxy", "Stand in front of an MCP server.")},
+    short_help="Bring first pages to the Model Context Protocol.",
+)
+def mcp() -> None:
+    """Bring first pages to the Model Context Protocol."""
+
+
 def main() -> None:
     """Runs the command line; exit status 2 for bad input, 1 for a failed run, one sentence for either."""
     _open_streams()

@@ -147,6 +147,35 @@ def _speed(report: Mapping[str, Any]) -> str:
     return markdown_table(["what", "median"], rows)
 
 
+def _pace(result: Mapping[str, Any]) -> str:
+    slowest = result["medians"]["predict per request"]["pairs_per_second"]
+    rows = [
+        [name, f"{row['pairs_per_second']:.1f}", f"{row['pairs_per_second'] / slowest:.2f}",
+         f"{row['p50_ms']:,.0f} ms", f"{row['p99_ms']:,.0f} ms"]
+        for name, row in result["medians"].items()
+    ]  # fmt: skip
+    return markdown_table(["service", "pairs a second", "ratio", "p50", "p99"], rows)
+
+
+def _load(result: Mapping[str, Any]) -> str:
+    rows = []
+    for name in ("overload", "soak"):
+        row = result[name]
+        answers = ", ".join(f"{count:,} × {status}" for status, count in row["statuses"].items())
+        rows.append([name, f"{row['requests']:,}", answers, str(row["faults"])])
+    return markdown_table(["load", "requests", "answers", "lost, mixed up or wrong"], rows)
+
+
+def _precision(result: Mapping[str, Any]) -> str:
+    rows = [
+        [name, f"{row['to_fp32']:.2f}", f"{row['farthest_from_fp32']:g}",
+         percent(row["pairs_of_documents_in_another_order"]), f"{row['farthest_from_itself_alone']:g}"]
+        for name, row in result["precisions"].items()
+    ]  # fmt: skip
+    headings = ["numbers", "pace", "farthest from fp32", "pairs in another order, %", "moved by its batch"]
+    return markdown_table(headings, rows)
+
+
 TABLES: Mapping[str, tuple[str, Callable[[Mapping[str, Any]], str]]] = {
     "first_chunk": ("first_chunk/summary.json", _first_chunk),
     "locate": ("locate_verified/summary.json", _locate),
@@ -154,6 +183,9 @@ TABLES: Mapping[str, tuple[str, Callable[[Mapping[str, Any]], str]]] = {
     "comparisons": ("locate_verified/summary.json", _comparisons),
     "ablation": ("learned_ablation/summary.json", _ablation),
     "speed": ("speed.json", _speed),
+    "pace": ("service/pace.json", _pace),
+    "load": ("service/load.json", _load),
+    "precision": ("service/precision.json", _precision),
 }
 
 if __name__ == "__main__":

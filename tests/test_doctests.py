@@ -6,7 +6,7 @@ import pytest
 
 MODULES = sorted(
     module.name
-    for folder in ("core", "readers", "train", "eval", "scripts")
+    for folder in ("core", "readers", "train", "serve", "eval", "scripts")
     for module in pkgutil.walk_packages(
         importlib.import_module(f"firstpage.{folder}").__path__, f"firstpage.{folder}."
     )

@@ -8,7 +8,7 @@ from firstpage.core.errors import InputError
 from firstpage.core.git import GitStore
 from firstpage.core.items import Item, Query
 from firstpage.core.values import evaluate
-from firstpage.readers import value_functions
+from firstpage.readers import fused, value_functions
 from firstpage.readers.blob_index import BlobIndex
 from firstpage.readers.candidates import candidate_items
 from firstpage.readers.fused import Fused, _trees, features
@@ -94,6 +94,20 @@ def test_items_that_stand_for_no_file_are_ranked_by_hybrid(folder):
     items = [Item("1", "cache miss"), Item("2", "view shown"), *ITEMS]
     query = Query("view")
     np.testing.assert_array_equal(Fused(folder).values(query, items), Hybrid().values(query, items))
+
+
+def test_of_very_many_items_the_best_by_hybrid_are_judged_and_the_others_follow(folder, monkeypatch):
+    monkeypatch.setattr(fused, "MOST", 2)
+    query = Query("the CacheStore cache and its store are stale")
+    items = [item(f"app/part_{n}.py", "cache store\n" * n) for n in range(5)] + ITEMS
+    values, first = evaluate(Fused(folder), query, items), Hybrid().values(query, items)
+    best = np.argsort(-first, kind="stable")[:2]
+    assert values[best] == pytest.approx(evaluate(Fused(folder), query, [items[place] for place in best]))
+    others = [place for place in np.argsort(-first, kind="stable") if place not in best]
+    assert values[others[0]] < values[best].min()
+    assert [place for place in np.argsort(-values, kind="stable") if place not in best] == others
+    monkeypatch.setattr(fused, "MOST", 7)
+    assert evaluate(Fused(folder), query, items).shape == (7,)
 
 
 def rewrite(folder, **kept):
