@@ -11,7 +11,7 @@ from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
 from ..core.errors import FirstpageError, InputError
-from . import embeddings, reranking, selecting, state
+from . import embeddings, looking, reranking, selecting, state
 from .access import failure, log
 from .errors import InvalidError, MalformedError, ModelError, ServiceError
 from .service import Service
@@ -36,7 +36,7 @@ def create_app(service: Service) -> FastAPI:
     app.add_exception_handler(RequestValidationError, _invalid)  # type: ignore[arg-type]
     app.add_exception_handler(HTTPException, _refused)  # type: ignore[arg-type]
     app.add_exception_handler(FirstpageError, _failed)  # type: ignore[arg-type]
-    for part in (reranking, embeddings, selecting, state):
+    for part in (reranking, embeddings, selecting, state, looking):
         app.include_router(part.router)
     return app
 
