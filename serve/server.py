@@ -16,6 +16,7 @@ from .access import Access, log
 from .app import create_app
 from .config import ServeConfig
 from .keys import read_keys
+from .memory import return_memory
 from .service import Service
 
 
@@ -53,6 +54,7 @@ def run(config: ServeConfig) -> None:
     Raises:
         InputError: a model, a key file, the address or the port cannot be used.
     """
+    return_memory()
     keys = read_keys(config.keys_file)
     listening = _socket(config)
     with listening:
