@@ -2,12 +2,9 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag, model_validator
 
-
-def _whole(text: Any) -> Any:
-    """Text without halves of surrogate pairs, which JSON can carry and UTF-8 cannot."""
-    return text.encode("utf-8", "replace").decode("utf-8") if isinstance(text, str) else text
+from .texts import carried, whole
 
 
 def _integer(number: Any) -> Any:
@@ -15,7 +12,17 @@ def _integer(number: Any) -> Any:
     return int(number) if isinstance(number, float) and number.is_integer() else number
 
 
-Text = Annotated[str, BeforeValidator(_whole)]
+def _kind(given: Any) -> str:
+    """Which of two kinds something is, so that errors tell of that kind alone."""
+    return f"form of {'more' if isinstance(given, dict | list | BaseModel) else 'text'}"
+
+
+Text = Annotated[str, BeforeValidator(whole)]
+Texts = Annotated[
+    Annotated[Text, Tag("form of text")]
+    | Annotated[list[Text], Field(min_length=1), Tag("form of more")],
+    Discriminator(_kind),
+]
 Whole = Annotated[int, BeforeValidator(_integer)]
 Score = Annotated[float, Field(description="From 0 to 1, or as the ranker gives it with raw_scores.")]
 
@@ -56,12 +63,23 @@ class DocumentObject(Form):
     text: Text | None = None
     path: Text | None = Field(None, description="Of the file that the document is, where it is one.")
 
+    @model_validator(mode="before")
+    @classmethod
+    def _can_be_given_back(cls, given: Any) -> Any:
+        return carried(given) if isinstance(given, dict) else given
+
+
+Given = Annotated[
+    Annotated[Text, Tag("form of text")] | Annotated[DocumentObject, Tag("form of more")],
+    Discriminator(_kind),
+]
+
 
 class DocumentsRerank(Form):
     """``POST /rerank`` as Cohere and Jina have it."""
 
     query: Text
-    documents: list[Text | DocumentObject] = Field(min_length=1)
+    documents: list[Given] = Field(min_length=1)
     model: Text | None = Field(None, description="Echoed; this service has one ranker.")
     top_n: Annotated[Whole, Field(ge=1)] | None = None
     return_documents: bool | None = False
@@ -98,7 +116,7 @@ class DocumentsRanked(BaseModel):
 class OpenAIEmbeddings(Form):
     """``POST /v1/embeddings`` as OpenAI has it, for texts."""
 
-    input: Text | Annotated[list[Text], Field(min_length=1)]
+    input: Texts
     model: Text | None = Field(None, description="Echoed; this service has one embedder.")
     encoding_format: Literal["float", "base64"] | None = "float"
     dimensions: Annotated[Whole, Field(ge=1)] | None = Field(
@@ -127,7 +145,7 @@ class OpenAIEmbedded(BaseModel):
 class TeiEmbed(Form):
     """``POST /embed`` as Text Embeddings Inference has it."""
 
-    inputs: Text | Annotated[list[Text], Field(min_length=1)]
+    inputs: Texts
     normalize: Literal[True] = Field(True, description="Vectors here have length 1.")
     truncate: bool | None = Field(None, description="false refuses a text that is too long.")
     dimensions: Annotated[Whole, Field(ge=1)] | None = Field(

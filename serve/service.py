@@ -1,5 +1,6 @@
 """What the service can do, whatever asks: score documents, embed texts, make a page of a tool answer."""
 
+import sys
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
@@ -123,6 +124,8 @@ class Service:
         self.embedder: StaticModel | TransformerModel | None = (
             load_embedder(Path(config.embedder)) if config.embedder else _own_embedder()
         )
+        if config.threads and "torch" in sys.modules:
+            sys.modules["torch"].set_num_threads(config.threads)
         self._open = AsyncExitStack()
 
     async def __aenter__(self) -> "Service":
