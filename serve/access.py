@@ -30,7 +30,7 @@ Send = Callable[[Message], Awaitable[None]]
 App = Callable[[MutableMapping[str, Any], Receive, Send], Awaitable[None]]
 
 OPEN = frozenset({"/", "/page.css", "/page.js", "/health", "/ready"})  # without a key
-_CLIENT_GONE = 499  # as nginx logs it; nobody gets it
+CLIENT_GONE = 499  # as nginx logs it; nobody gets it
 _ID = re.compile(r"[A-Za-z0-9_.:-]{1,128}")
 _SWALLOWED = 8  # times the limit of a body that is read and dropped, so that its sender sees the answer
 
@@ -59,7 +59,7 @@ class Access:
         asked = headers.get("x-request-id", "")
         id = asked if _ID.fullmatch(asked) else uuid4().hex
         scope.setdefault("state", {})["request_id"] = id
-        start, status = perf_counter(), _CLIENT_GONE
+        start, status = perf_counter(), CLIENT_GONE
 
         async def answer(message: Message) -> None:
             nonlocal status
@@ -149,10 +149,9 @@ def _first(body: bytes, receive: Receive) -> Receive:
 
 
 def failure(error: ServiceError) -> JSONResponse:
-    """The answer that says no."""
-    return JSONResponse(
-        {"error": str(error), "error_type": error.kind}, status_code=error.status, headers=error.headers
-    )
+    """The answer that says no, on one line."""
+    answer = {"error": " ".join(str(error).splitlines()), "error_type": error.kind}
+    return JSONResponse(answer, status_code=error.status, headers=error.headers)
 
 
 def log(event: str, **facts: Any) -> None:

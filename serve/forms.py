@@ -19,11 +19,15 @@ def _kind(given: Any) -> str:
 
 Text = Annotated[str, BeforeValidator(whole)]
 Texts = Annotated[
-    Annotated[Text, Tag("form of text")]
-    | Annotated[list[Text], Field(min_length=1), Tag("form of more")],
+    Annotated[Text, Tag("form of text")] | Annotated[list[Text], Field(min_length=1), Tag("form of more")],
     Discriminator(_kind),
 ]
-Whole = Annotated[int, BeforeValidator(_integer)]
+# The bounds stand before the validator, as the OpenAPI document would not have them otherwise.
+Count = Annotated[int, Field(ge=1), BeforeValidator(_integer)]
+Page = Annotated[int, Field(ge=1, le=10_000_000), BeforeValidator(_integer)]
+Budget = Annotated[int, Field(ge=0, le=10_000_000), BeforeValidator(_integer)]
+Query = Annotated[Text, Field(description="What is looked for.")]
+Raw = Annotated[bool, Field(description="Scores as the ranker gives them: logits, or any number from 0 up.")]
 Score = Annotated[float, Field(description="From 0 to 1, or as the ranker gives it with raw_scores.")]
 
 
@@ -36,15 +40,17 @@ class Form(BaseModel):
 class TeiRerank(Form):
     """``POST /rerank`` as Text Embeddings Inference has it."""
 
-    query: Text
-    texts: list[Text] = Field(min_length=1)
-    raw_scores: bool = False
-    return_text: bool = False
+    query: Query
+    texts: list[Text] = Field(min_length=1, description="Each is scored by itself.")
+    raw_scores: Raw = False
+    return_text: bool = Field(False, description="Give each text back with its score.")
     truncate: bool | None = Field(
         None,
         description="false refuses a text that is too long; else it is cut, as a header tells.",
     )
-    truncation_direction: Literal["left", "right", "Left", "Right"] = "right"
+    truncation_direction: Literal["left", "right", "Left", "Right"] = Field(
+        "right", description="The end at which what is too long is cut."
+    )
 
 
 class TeiRank(BaseModel):
@@ -81,10 +87,10 @@ class DocumentsRerank(Form):
     query: Text
     documents: list[Given] = Field(min_length=1)
     model: Text | None = Field(None, description="Echoed; this service has one ranker.")
-    top_n: Annotated[Whole, Field(ge=1)] | None = None
-    return_documents: bool | None = False
+    top_n: Count | None = Field(None, description="Only so many of the best.")
+    return_documents: bool | None = Field(False, description="Give each document back with its score.")
     rank_fields: list[Text] | None = Field(None, description="Which keys of document objects are read.")
-    raw_scores: bool = False
+    raw_scores: Raw = False
 
 
 class RankedDocument(BaseModel):
@@ -119,9 +125,7 @@ class OpenAIEmbeddings(Form):
     input: Texts
     model: Text | None = Field(None, description="Echoed; this service has one embedder.")
     encoding_format: Literal["float", "base64"] | None = "float"
-    dimensions: Annotated[Whole, Field(ge=1)] | None = Field(
-        None, description="Must be those of the embedder."
-    )
+    dimensions: Count | None = Field(None, description="Must be those of the embedder.")
     user: Text | None = None
 
 
@@ -148,9 +152,7 @@ class TeiEmbed(Form):
     inputs: Texts
     normalize: Literal[True] = Field(True, description="Vectors here have length 1.")
     truncate: bool | None = Field(None, description="false refuses a text that is too long.")
-    dimensions: Annotated[Whole, Field(ge=1)] | None = Field(
-        None, description="Must be those of the embedder."
-    )
+    dimensions: Count | None = Field(None, description="Must be those of the embedder.")
 
 
 class SelectRequest(Form):
@@ -158,13 +160,17 @@ class SelectRequest(Form):
 
     answer: Text = Field(description="What the tool printed.")
     query: Text = Field(description="What the agent looks for.")
-    budget: Whole = Field(2000, ge=0, le=10_000_000, description="Tokens of a page.")
-    page: Whole = Field(1, ge=1)
+    budget: Budget = Field(2000, description="Tokens of a page.")
+    page: Page = 1
     item: Text | None = Field(None, description="Id of one item to get whole, instead of a page.")
     form: Text = Field("auto", description="Of the answer, as `firstpage select --form`.")
     array: Text | None = Field(None, description="Where the items are in a JSON object: /data/items.")
     value_function: Text = Field("", description="What scores the items; the service's own if empty.")
-    tokens: str = Field("chars4", pattern=r"^(chars4|rows|tiktoken:[a-z0-9_]+)$")
+    tokens: str = Field(
+        "chars4",
+        pattern=r"^(chars4|rows|tiktoken:[a-z0-9_]+)$",
+        description="What a token is: chars4, rows or tiktoken:ENCODING.",
+    )
 
 
 class PageItem(BaseModel):

@@ -20,7 +20,7 @@ class Keys:
 
     def __init__(self, keys: Iterable[str]) -> None:
         # Of one length, so that not even that of a key can be measured.
-        self._digests = [hashlib.sha256(key.encode()).digest() for key in keys]
+        self._digests = [_digest(key.encode("utf-8", "surrogateescape")) for key in keys]
 
     def __bool__(self) -> bool:
         return bool(self._digests)
@@ -28,9 +28,13 @@ class Keys:
     def admit(self, authorization: str) -> bool:
         """Whether the value of the header ``Authorization`` has one of the keys."""
         scheme, _, key = authorization.partition(" ")
-        asked = hashlib.sha256(key.strip().encode()).digest()
+        asked = _digest(key.strip().encode("latin-1"))  # as it came over the wire
         found = [hmac.compare_digest(asked, digest) for digest in self._digests]
         return not self._digests or (scheme.lower() == "bearer" and any(found))
+
+
+def _digest(key: bytes) -> bytes:
+    return hashlib.sha256(key).digest()
 
 
 def read_keys(file: str) -> Keys:

@@ -17,6 +17,10 @@ from .service import Document, Ranked
 
 router = APIRouter(tags=["rerank"], responses=FAILURES)
 
+_ANSWER: dict[int | str, dict[str, Any]] = {
+    200: {"model": list[TeiRank] | DocumentsRanked, "headers": TRUNCATED}
+}
+
 
 def _form(body: Any) -> str:
     return f"form of {'documents' if isinstance(body, dict) and 'documents' in body else 'texts'}"
@@ -28,14 +32,14 @@ RerankBody = Annotated[
 ]
 
 
-@router.post("/rerank", responses={200: {"model": list[TeiRank] | DocumentsRanked, "headers": TRUNCATED}})
-@router.post("/v1/rerank", responses={200: {"model": list[TeiRank] | DocumentsRanked, "headers": TRUNCATED}})
-@router.post("/v2/rerank", responses={200: {"model": list[TeiRank] | DocumentsRanked, "headers": TRUNCATED}})
+@router.post("/v2/rerank", responses=_ANSWER)
+@router.post("/v1/rerank", responses=_ANSWER)
+@router.post("/rerank", responses=_ANSWER)
 async def rerank(request: Request, body: Annotated[RerankBody, Body()]) -> JSONResponse:
     """Scores texts for a query, the best first; equal ones keep their order.
 
-    With `texts` it is Text Embeddings Inference's form, with a bare array as the answer; with `documents` it
-    is Cohere's and Jina's. Scores are from 0 to 1, unless `raw_scores` is set.
+    With texts it is Text Embeddings Inference's form, with a bare array as the answer; with documents it is
+    Cohere's and Jina's. Scores are from 0 to 1, unless raw_scores is true.
     """
     if isinstance(body, TeiRerank):
         return await _texts(request, body)

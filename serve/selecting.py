@@ -16,8 +16,8 @@ router = APIRouter(tags=["select"], responses=FAILURES)
 async def select(request: Request, body: Annotated[SelectRequest, Body()]) -> JSONResponse:
     """Fits a tool's answer on a page: whole items in the answer's own form, the best first.
 
-    The page's last line tells what is left; `page` asks for the following pages, `item` for one item that
-    no page can hold.
+    The page's last line tells what is left; page asks for the following pages, item for one item that no page
+    can hold.
     """
     wanted = Selection(
         body.answer, body.query, body.budget, body.page, body.item, body.form, body.array,

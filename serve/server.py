@@ -1,9 +1,11 @@
 """Runs the service: a socket, a patient but not endless ear for clients, and an orderly end."""
 
 import asyncio
+import os
 import signal
 import socket
 import sys
+import threading
 from types import FrameType
 from typing import Any
 
@@ -18,6 +20,8 @@ from .config import ServeConfig
 from .keys import read_keys
 from .memory import return_memory
 from .service import Service
+
+_LAST_MOMENT_S = 1.0  # that a model has to end what it is at, once every answer is given or given up
 
 
 class Server(uvicorn.Server):
@@ -59,7 +63,7 @@ def run(config: ServeConfig) -> None:
     listening = _socket(config)
     with listening:
         service = Service(config)
-        app = Access(create_app(service), config, keys, service.metrics)
+        app = Access(create_app(service, bool(keys)), config, keys, service.metrics)
         settings = uvicorn.Config(
             app,
             http=_protocol(config.receive_s),
@@ -73,6 +77,17 @@ def run(config: ServeConfig) -> None:
         )
         sys.stderr.write(_greeting(listening, bool(keys)) + "\n")
         Server(settings, service, config.notice_s).run(sockets=[listening])
+    _leave_behind()
+
+
+def _leave_behind() -> None:
+    """Ends the process where a model is still at work: nobody waits for its results, but Python would."""
+    for thread in threading.enumerate():
+        if thread is not threading.current_thread() and not thread.daemon:
+            thread.join(_LAST_MOMENT_S)
+            if thread.is_alive():
+                log("left behind", thread=thread.name)
+                os._exit(0)
 
 
 def _socket(config: ServeConfig) -> socket.socket:

@@ -1,4 +1,4 @@
-"""What JSON can carry and an answer cannot: halves of surrogate pairs, numbers that are not finite, deep nests."""
+"""What JSON can carry and an answer cannot: halves of surrogate pairs, infinite numbers, endless nests."""
 
 import math
 import re

@@ -1,5 +1,6 @@
 """Real services on this machine, started as a person starts them."""
 
+import os
 import re
 import signal
 import subprocess
@@ -20,6 +21,25 @@ from sentence_transformers import CrossEncoder
 FIRSTPAGE = Path(sys.executable).with_name("firstpage")
 STARTS_WITHIN = 60  # seconds
 
+# A value function of another package. The query "until FILE" waits for that file, and the first call of all
+# for the one that GATE names; so a test has requests under way for exactly as long as it needs.
+WAITING = """
+import os, time
+import numpy as np
+
+class Waiting:
+    name = "waiting"
+
+    def values(self, query, items):
+        word, _, file = query.text.partition(" ")
+        file = os.environ.get("GATE", "") if query.text == "warm" else file if word == "until" else ""
+        while file and not os.path.exists(file):
+            time.sleep(0.01)
+        if word == "fault":
+            raise ZeroDivisionError("a fault")
+        return np.array([np.nan if item.text == "nan" else len(item.text) for item in items], dtype=float)
+"""
+
 
 class Server:
     """A running service.
@@ -37,7 +57,7 @@ class Server:
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
         self._client = httpx.Client(timeout=60, limits=httpx.Limits(max_connections=100))
-        self.url = self._wait(lambda: next(iter(re.findall(r"http://\S+?(?=;)", self.log)), ""))
+        self.url = self.wait(lambda: next(iter(re.findall(r"http://\S+?(?=;)", self.log)), ""))
 
     @property
     def log(self) -> str:
@@ -50,6 +70,11 @@ class Server:
     def post(self, path: str, body: Any, **given: Any) -> httpx.Response:
         return self._client.post(self.url + path, json=body, **given)
 
+    def resident(self) -> float:
+        """Its memory in MiB."""
+        lines = Path(f"/proc/{self.process.pid}/status").read_text().splitlines()
+        return next(int(line.split()[1]) / 1024 for line in lines if line.startswith("VmRSS"))
+
     def ready(self) -> "Server":
         """Itself, once it is ready."""
 
@@ -58,7 +83,7 @@ class Server:
                 return self.get("/ready").status_code == 200
             return False
 
-        self._wait(is_ready)
+        self.wait(is_ready)
         return self
 
     def measure(self, name: str) -> float:
@@ -74,12 +99,13 @@ class Server:
             self.process.kill()
             raise
 
-    def _wait(self, condition: Callable[[], Any]) -> Any:
+    def wait(self, condition: Callable[[], Any]) -> Any:
+        """What a condition gives, once it gives something."""
         until = time.monotonic() + STARTS_WITHIN
         while not (found := condition()):
             if self.process.poll() is not None or time.monotonic() > until:
                 self.process.kill()
-                raise AssertionError(f"the service does not start: {self.log}")
+                raise AssertionError(f"what is waited for does not come: {self.log}")
             time.sleep(0.05)
         return found
 
@@ -94,11 +120,11 @@ def start(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., Se
     """Starts a service with keys of its configuration."""
     started: list[Server] = []
 
-    def make(environment: dict[str, str] | None = None, **keys: Any) -> Server:
+    def make(environment: dict[str, str] | None = None, warm: bool = True, **keys: Any) -> Server:
         config = tmp_path_factory.mktemp("serve") / "serve.yaml"
         config.write_text(yaml.safe_dump({"port": 0, "notice_s": 0} | keys))
         started.append(Server(["--config", str(config)], environment))
-        return started[-1].ready()
+        return started[-1].ready() if warm else started[-1]
 
     yield make
     for server in started:
@@ -110,6 +136,25 @@ def start(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., Se
 def server(start: Callable[..., Server]) -> Server:
     """One with what comes with the package."""
     return start()
+
+
+@pytest.fixture(scope="session")
+def start_waiting(
+    start: Callable[..., Server], tmp_path_factory: pytest.TempPathFactory
+) -> Callable[..., Server]:
+    """Starts a service with the value function of another package that waits where it is told to."""
+    folder = tmp_path_factory.mktemp("package")
+    info = folder / "waiting_values-1.dist-info"
+    info.mkdir()
+    (folder / "waiting_values.py").write_text(WAITING)
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: waiting-values\nVersion: 1\n")
+    (info / "entry_points.txt").write_text("[firstpage.value_functions]\nwaiting = waiting_values:Waiting\n")
+
+    def make(warm: bool = True, gate: Path | None = None, **keys: Any) -> Server:
+        environment = os.environ | {"PYTHONPATH": str(folder), "GATE": str(gate or "")}
+        return start(environment, warm, ranker="waiting", value_function="fifo", **keys)
+
+    return make
 
 
 @pytest.fixture(scope="session")

@@ -363,7 +363,7 @@ ask()
 
 
 def test_a_server_that_is_late_gets_its_request_cancelled_and_the_client_an_error(bad, tmp_path):
-    run = configured(tmp_path, bad(LATE), timeout_s=1.5)
+    run = configured(tmp_path, bad(LATE), timeout_s=4)  # in which the server has started, too
     run.say(PING)
     assert run.hear()["error"]["code"] == -32001
     run.say(PING | {"id": 8})
