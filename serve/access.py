@@ -20,7 +20,14 @@ from starlette.responses import JSONResponse
 
 from .config import ServeConfig
 from .disconnection import GoneError
-from .errors import OverloadedError, ServiceError, TooLargeError, TooSlowError, UnauthorizedError
+from .errors import (
+    OverloadedError,
+    ServiceError,
+    TooLargeError,
+    TooSlowError,
+    UnauthorizedError,
+    UnreadyError,
+)
 from .keys import Keys
 from .metrics import Metrics
 
@@ -76,6 +83,11 @@ class Access:
             await failure(error)(scope, receive, answer)
         except GoneError:
             pass
+        except asyncio.CancelledError:  # the time to drain is over
+            if status != CLIENT_GONE:
+                raise
+            told = UnreadyError("the service stopped before the result was there; send it again")
+            await failure(told)(scope, receive, answer)
         finally:
             self._note(scope, id, status, perf_counter() - start)
 

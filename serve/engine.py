@@ -19,7 +19,7 @@ from .metrics import Metrics
 from .queueing import Queue, Unit
 
 _READERS = 2  # threads that make texts into tokens
-_FORGET = 0.9  # what is left of older batches in the mean time a unit takes
+_FORGET = 0.9  # what is left of older batches in the pace
 _LONGEST_WAIT = 60  # seconds, in Retry-After
 
 
@@ -50,7 +50,7 @@ class Engine:
         batch_tokens: of a batch, padding included.
         batch_units: of a batch.
         waiting: units that may wait or run; a single request may have more if it is the only one.
-        wait_s: seconds that a request may have to wait for those before it, by the pace of late.
+        wait_s: seconds that a request may have to wait for its turns, by the pace of late.
         workers: threads of the model.
     """
 
@@ -69,8 +69,9 @@ class Engine:
         self._metrics = metrics
         self._queue = Queue(batch_tokens, batch_units)
         self._most, self._wait_s, self._workers = waiting, wait_s, workers
-        self._admitted = 0  # units from when they are asked for until their results are there
-        self._pace = 0.0  # seconds a unit, in the mean of late
+        self._batch_units = batch_units
+        self._admitted: list[int] = []  # units of each request until all of its results are there
+        self._spent = self._done = 0.0  # seconds and units of batches of late
         self._filled = asyncio.Event()
         self._promised: dict[Unit, tuple[asyncio.Future[Any], float]] = {}  # and since when
         self._readers = ThreadPoolExecutor(_READERS, f"encode {model.name}")
@@ -93,7 +94,7 @@ class Engine:
     @property
     def waiting(self) -> int:
         """Units that wait or run."""
-        return self._admitted
+        return sum(self._admitted)
 
     async def run(self, inputs: Sequence[Any], timeout_s: float) -> tuple[list[Any], list[Unit]]:
         """The result of each input, and what the model read of it.
@@ -123,17 +124,20 @@ class Engine:
     @contextmanager
     def _admission(self, count: int) -> Iterator[None]:
         """Counts the units of a request as long as they wait or run, if there is room for them."""
-        wait = self._admitted * self._pace / self._workers
-        if self._admitted and (self._admitted + count > self._most or wait > self._wait_s):
+        # Turns are fair: until it has had its own, each other request has as many, and a batch.
+        turns = sum(min(other, count + self._batch_units) for other in self._admitted)
+        pace = self._spent / self._done / self._workers if self._done else 0.0
+        full = self.waiting + count > self._most
+        if self.waiting and (full or turns * pace > self._wait_s):
             self._metrics.rejections.labels("overloaded").inc()
-            raise OverloadedError(min(_LONGEST_WAIT, max(1, math.ceil(wait))))
-        self._admitted += count
-        self._metrics.queue_size.labels(self.model.name).set(self._admitted)
+            raise OverloadedError(min(_LONGEST_WAIT, max(1, math.ceil(self.waiting * pace))))
+        self._admitted.append(count)
+        self._metrics.queue_size.labels(self.model.name).set(self.waiting)
         try:
             yield
         finally:
-            self._admitted -= count
-            self._metrics.queue_size.labels(self.model.name).set(self._admitted)
+            self._admitted.remove(count)  # any of that size
+            self._metrics.queue_size.labels(self.model.name).set(self.waiting)
 
     async def _encoded(self, inputs: Sequence[Any]) -> list[Unit]:
         start = perf_counter()
@@ -202,5 +206,4 @@ class Engine:
 
     def _learn(self, seconds: float, units: int) -> None:
         self._metrics.inference.observe(seconds)
-        pace = seconds / units
-        self._pace = _FORGET * self._pace + (1 - _FORGET) * pace if self._pace else pace
+        self._spent, self._done = _FORGET * self._spent + seconds, _FORGET * self._done + units

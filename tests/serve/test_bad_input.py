@@ -1,19 +1,24 @@
 """What clients and operators do wrong: each has one defined answer, and none takes the service down."""
 
+import asyncio
 import json
 import os
 import shutil
 import socket
 import subprocess
 import time
+from contextlib import suppress
 from urllib.parse import urlsplit
 
 import httpx
 import pytest
 import torch
 from firstpage.core.errors import InputError
+from firstpage.scripts.cli import main
+from firstpage.serve.app import create_app
 from firstpage.serve.config import ServeConfig
-from firstpage.serve.service import Service
+from firstpage.serve.errors import ModelError
+from firstpage.serve.service import Document, Service
 from safetensors.torch import load_file, save_file
 from sentence_transformers import CrossEncoder
 
@@ -40,6 +45,8 @@ def raw(server, body, path="/rerank", **headers):
         (b"{", 400, "no JSON"),
         (b'{"query": "\xff"}', 400, ""),
         (b"[" * 100_000, 400, ""),
+        (b"[" * 50_000 + b"]" * 50_000, 400, ""),
+        (b"\x1f\x8b\x08", 400, ""),
         (b'{"query": "a", "texts": ["a"], "x": ' + b"9" * 10_000 + b"}", 400, ""),
         (b"", 422, "JSON object"),
         (b"null", 422, "JSON object"),
@@ -74,8 +81,13 @@ def test_a_body_that_is_not_said_to_be_json_is_refused_with_the_remedy(server):
         ("/rerank", {"query": "a", "documents": ["a"], "top_n": 0}, "top_n"),
         ("/rerank", {"query": "a", "documents": ["a"], "top_n": 1.5}, "top_n"),
         ("/rerank", {"query": "a", "documents": [{"text": "a"}], "rank_fields": ["b"]}, "rank_fields"),
-        ("/rerank", {"query": "a", "documents": [{"text": 7}]}, "documents"),
+        ("/rerank", {"query": "a", "documents": ["a", None]}, "documents.1: input should be a valid string"),
+        ("/rerank", {"query": "a", "documents": [[1]]}, "documents.0: input should be a valid dictionary"),
+        ("/rerank", {"query": "a", "documents": [{"text": 7}]}, "documents.0.text: input should be a valid"),
+        ("/rerank", {"query": "a", "documents": [{"path": 7}]}, "documents.0.path: input should be a valid"),
         ("/embed", {"inputs": []}, "inputs"),
+        ("/embed", {"inputs": 7}, "inputs: input should be a valid string"),
+        ("/embed", {"inputs": ["a", 7]}, "inputs.1: input should be a valid string"),
         ("/embed", {"inputs": ["a"], "dimensions": 3}, "dimensions"),
         ("/embed", {"inputs": ["a"], "normalize": False}, "normalize"),
         ("/v1/embeddings", {"input": [1, 2]}, "input"),
@@ -83,12 +95,19 @@ def test_a_body_that_is_not_said_to_be_json_is_refused_with_the_remedy(server):
         ("/select", {"answer": "a\n"}, "query"),
         ("/select", {"answer": "a\n", "query": "a", "form": "pathes"}, "did you mean 'paths'"),
         ("/select", {"answer": "a\nb\n", "query": "a", "page": 9}, "there is no page 9"),
+        ("/select", {"answer": "a\nb\n", "query": "a", "page": 10**4000}, "page: input should be less"),
+        ("/select", {"answer": "a\nb\n", "query": "a", "budget": 10**4000}, "budget: input should be less"),
+        ("/select", {"answer": "a\nb\n", "query": "a", "budget": -1}, "budget"),
         ("/select", {"answer": "a\nb\n", "query": "a", "item": "9"}, "no item '9'"),
+        ("/select", {"answer": "a\nb\n", "query": "a", "item": "no\nline"}, "no item 'no line'"),
+        ("/select", {"answer": "[" * 5000 + "]" * 5000, "query": "a", "form": "json"}, "nested too deep"),
+        ("/select", {"answer": "a\n", "query": "a", "form": "json"}, "no JSON value"),
         ("/select", {"answer": "a\n" * 99, "query": "a", "budget": 1}, "give at least"),
         ("/select", {"answer": "[]", "query": "a", "array": "/x"}, "no 'x'"),
         ("/select", {"answer": "a\n", "query": "a", "value_function": "bm26"}, "did you mean 'bm25'"),
         ("/select", {"answer": "a\n", "query": "a", "value_function": "fused@/etc"}, "cannot name weights"),
         ("/select", {"answer": "a\n", "query": "a", "tokens": "hf:/etc/passwd"}, "tokens"),
+        ("/select", {"answer": "a\n", "query": "a", "tokens": "tiktoken:none"}, "no encoding 'none'"),
     ],
 )
 def test_what_is_wrong_is_named_in_one_sentence(server, path, body, named):
@@ -97,6 +116,7 @@ def test_what_is_wrong_is_named_in_one_sentence(server, path, body, named):
     assert answer.json().keys() == {"error", "error_type"}
     assert named in answer.json()["error"]
     assert "\n" not in answer.json()["error"]
+    assert len(answer.json()["error"]) < 300
 
 
 def test_too_many_documents_are_refused(server):
@@ -112,15 +132,11 @@ def test_too_many_tokens_are_refused(server):
 
 
 def test_a_body_of_50_mb_is_refused_and_costs_no_memory(server):
-    def resident():
-        with open(f"/proc/{server.process.pid}/status") as lines:
-            return next(int(line.split()[1]) / 1024 for line in lines if line.startswith("VmRSS"))
-
-    before = resident()
+    before = server.resident()
     answer = raw(server, b'{"query": "' + b"a" * 50_000_000)
     assert answer.status_code == 413
     assert "16 MiB" in answer.json()["error"]
-    assert resident() < before + 45
+    assert server.resident() < before + 45
 
 
 def test_bodies_of_many_clients_together_are_bounded(start):
@@ -137,27 +153,68 @@ def test_bodies_of_many_clients_together_are_bounded(start):
         assert time.monotonic() < until + 10
 
 
-@pytest.mark.parametrize("text", ["\\ud800", "a\\u0000b", "\\udfff\\ud800", ""])
-def test_halves_of_surrogate_pairs_and_nul_are_scored(server, cross, text):
+@pytest.mark.parametrize(
+    ("sent", "read"),
+    [
+        ("\\ud800", "\ufffd"),
+        ("\\udfff\\ud800", "\ufffd\ufffd"),
+        ("\\ud83d\\ude00", "😀"),
+        ("a\\u0000b", "a\0b"),
+        ("", ""),
+    ],
+)
+def test_halves_of_surrogate_pairs_are_replaced_and_nul_is_scored(server, cross, sent, read):
     for service in (server, cross):
-        body = f'{{"query": "{text}", "texts": ["{text}", "a"], "return_text": true}}'.encode()
+        body = f'{{"query": "{sent}", "texts": ["{sent}", "a"], "return_text": true}}'.encode()
         answer = raw(service, body)
         assert answer.status_code == 200
-        assert {row["index"] for row in answer.json()} == {0, 1}
+        assert {row["index"]: row["text"] for row in answer.json()} == {0: read, 1: "a"}
+    assert server.post("/select", {"answer": f"{read}\nb\n", "query": read}).status_code == 200
 
 
-@pytest.mark.parametrize(("path", "status"), [("/nothing", 404), ("/rerank/", 404), ("/v3/rerank", 404)])
-def test_paths_that_are_not_there(server, path, status):
+def test_what_a_document_carries_is_given_back_whole(server):
+    nested = "[" * 99 + "]" * 99
+    body = f'{{"text": "a", "x\\ud800": ["\\ud800", {{"\\udfff": 2.5}}, null], "y": {nested}}}'
+    body = f'{{"query": "a", "documents": [{body}], "return_documents": true}}'
+    (row,) = raw(server, body.encode()).json()["results"]
+    assert row["document"] == {
+        "text": "a",
+        "x\ufffd": ["\ufffd", {"\ufffd": 2.5}, None],
+        "y": json.loads(nested),
+    }
+
+
+@pytest.mark.parametrize(
+    ("carried", "said"),
+    [
+        ("NaN", "finite"),
+        ('[{}, {"a": 1e999}]', "finite"),
+        ("-Infinity", "finite"),
+        ("[" * 100 + "]" * 100, "nested"),
+        ("[" * 800 + "]" * 800, "nested"),
+    ],
+)
+def test_a_document_that_carries_what_cannot_be_given_back_is_refused(server, carried, said):
+    body = f'{{"query": "a", "documents": ["b", {{"text": "a", "x": {carried}}}], "return_documents": true}}'
+    answer = raw(server, body.encode())
+    assert answer.status_code == 422
+    assert answer.json()["error"].startswith("documents.1: must ")
+    assert said in answer.json()["error"]
+
+
+@pytest.mark.parametrize("path", ["/nothing", "/rerank/", "//rerank", "/v3/rerank", "/%ff%00%0a", "/../keys"])
+def test_paths_that_are_not_there(server, path):
     answer = httpx.post(server.url + path, json=GOOD)
-    assert answer.status_code == status
-    assert answer.json()["error_type"] == "validation"
+    assert (answer.status_code, answer.json()["error_type"]) == (404, "validation")
+    assert "nothing" not in server.get("/metrics").text  # each would be a series of its own
 
 
 def test_methods_that_are_not_there(server):
-    for method in ("GET", "PUT", "DELETE", "OPTIONS"):
+    for method in ("GET", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE", "NONE"):
         answer = httpx.request(method, f"{server.url}/rerank")
         assert answer.status_code == 405
-        assert "POST" in answer.headers["Allow"]
+        assert answer.headers["Allow"] == "POST"
+    assert httpx.post(f"{server.url}/health").status_code == 405
 
 
 @pytest.mark.parametrize("id", ["", "a b", "x" * 200, "\u00e9"])
@@ -171,16 +228,55 @@ def connection(server):
     return socket.create_connection((place.hostname, place.port), timeout=10)
 
 
-def test_a_client_that_sends_its_request_drop_by_drop_is_left(start):
-    server = start(receive_s=1, ranker="bm25", value_function="bm25")
-    with connection(server) as head, connection(server) as body, connection(server) as idle:
-        head.sendall(b"POST /rerank HTTP/1.1\r\nHost: a\r\n")
-        body.sendall(b"POST /rerank HTTP/1.1\r\nHost: a\r\nContent-Length: 900\r\n\r\n{")
-        answered = body.recv(1000)
-        assert b" 408 " in answered
-        assert head.recv(1000) == b""
+@pytest.fixture(scope="module")
+def impatient(start):
+    return start(receive_s=1, ranker="bm25", value_function="bm25")
+
+
+def dripped(stranger, first, drop):
+    """What a connection gets to read to which drops are sent until it is closed or answered."""
+    stranger.settimeout(0.2)
+    stranger.sendall(first)
+    until = time.monotonic() + 20
+    while time.monotonic() < until:
+        with suppress(TimeoutError):
+            return stranger.recv(1000)
+        stranger.sendall(drop)
+    raise AssertionError("it is still listened to")
+
+
+def test_a_head_that_comes_drop_by_drop_is_left(impatient):
+    with connection(impatient) as stranger, connection(impatient) as idle:
+        with suppress(ConnectionError):
+            assert dripped(stranger, b"POST /rerank HTTP/1.1\r\nHost: a\r\nX: ", b"a") == b""
         assert idle.recv(1000) == b""
-    assert server.post("/rerank", GOOD).status_code == 200
+
+
+def test_a_second_head_that_comes_drop_by_drop_is_left(impatient):
+    with connection(impatient) as stranger:
+        stranger.sendall(b"GET /health HTTP/1.1\r\nHost: a\r\n\r\n")
+        while not stranger.recv(1000).endswith(b'"alive"}'):
+            pass
+        with suppress(ConnectionError):
+            assert dripped(stranger, b"POST /rerank HTTP/1.1\r\nHost: a\r\nX: ", b"a") == b""
+
+
+@pytest.mark.parametrize(
+    ("framing", "drop"), [(b"Content-Length: 900", b"{"), (b"Transfer-Encoding: chunked", b"1\r\n{\r\n")]
+)
+def test_a_body_that_comes_drop_by_drop_is_answered_with_408(impatient, framing, drop):
+    with connection(impatient) as stranger:
+        head = b"POST /rerank HTTP/1.1\r\nHost: a\r\n" + framing + b"\r\n\r\n"
+        assert b" 408 " in dripped(stranger, head, drop)
+
+
+def test_a_client_that_hangs_up_in_the_middle_of_its_body_is_forgotten(impatient):
+    with connection(impatient) as stranger:
+        stranger.sendall(
+            b"POST /rerank HTTP/1.1\r\nHost: a\r\nX-Request-Id: half\r\nContent-Length: 9\r\n\r\n{"
+        )
+    impatient.wait(lambda: '"half"' in impatient.log)
+    assert '"status": 499' in next(line for line in impatient.lines if '"half"' in line)
 
 
 def test_many_slow_clients_do_not_keep_others_waiting(start):
@@ -195,7 +291,25 @@ def test_many_slow_clients_do_not_keep_others_waiting(start):
         one.close()
 
 
-@pytest.mark.parametrize("junk", [b"\x00\xff\xfe" * 50, b"A" * 100_000])
+def test_more_connections_than_allowed_are_answered_with_503(start):
+    server = start(ranker="bm25", value_function="bm25", connections=4)
+    idle = [connection(server) for _ in range(4)]
+    server.wait(lambda: httpx.post(f"{server.url}/rerank", json=GOOD).status_code == 503)
+    for one in idle:
+        one.close()
+    server.wait(lambda: httpx.post(f"{server.url}/rerank", json=GOOD).status_code == 200)
+
+
+@pytest.mark.parametrize(
+    "junk",
+    [
+        b"\x00\xff\xfe" * 50,
+        b"A" * 100_000,
+        b"POST /rerank HTTP/1.1\r\nHost: a\r\nContent-Length: -1\r\n\r\n",
+        b"POST /rerank HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{}",
+        b"POST /rerank HTTP/1.1\r\nHost: a\r\n" + b"X: a\r\n" * 50_000,
+    ],
+)
 def test_what_is_no_http_is_refused(server, junk):
     with connection(server) as stranger:
         stranger.sendall(junk)
@@ -205,14 +319,14 @@ def test_what_is_no_http_is_refused(server, junk):
 @pytest.fixture(scope="module")
 def keyed(start, tmp_path_factory):
     file = tmp_path_factory.mktemp("keys") / "keys"
-    file.write_text("# of the agents\nfirst-key\n\n second-key \n")
-    environment = os.environ | {"FIRSTPAGE_KEYS": "third-key"}
+    file.write_text("# of the agents\nfirst-key\n\n second-key \nclé\n", encoding="utf-8")
+    environment = os.environ | {"FIRSTPAGE_KEYS": "third-key, last\udcff-key"}  # a byte that is no UTF-8
     return start(environment, keys_file=str(file), ranker="bm25", value_function="bm25")
 
 
-@pytest.mark.parametrize("key", ["first-key", "second-key", "third-key"])
+@pytest.mark.parametrize("key", ["first-key", "second-key", "third-key", "clé", "last\udcff-key"])
 def test_any_of_the_keys_opens(keyed, key):
-    given = {"Authorization": f"Bearer {key}"}
+    given = {"Authorization": b"Bearer " + os.fsencode(key)}
     assert keyed.post("/rerank", GOOD, headers=given).status_code == 200
     assert keyed.get("/metrics", headers=given).status_code == 200
     assert key not in keyed.log
@@ -220,7 +334,17 @@ def test_any_of_the_keys_opens(keyed, key):
 
 @pytest.mark.parametrize(
     "given",
-    ["", "Bearer", "Bearer fourth-key", "Basic first-key", "Bearer first-key x", "Bearer # of the agents"],
+    [
+        "",
+        "Bearer",
+        "Bearer fourth-key",
+        "Basic first-key",
+        "Bearer first-key x",
+        "Bearer # of the agents",
+        "Bearer first-key,second-key",
+        "first-key",
+        "Bearer cl\u00e9".encode("latin-1"),
+    ],
 )
 def test_anything_else_does_not(keyed, given):
     for path in ("/rerank", "/select", "/embed", "/nothing"):
@@ -228,8 +352,9 @@ def test_anything_else_does_not(keyed, given):
         assert (answer.status_code, answer.headers["WWW-Authenticate"]) == (401, "Bearer")
     for path in ("/metrics", "/info", "/openapi.json"):
         assert keyed.get(path, headers={"Authorization": given}).status_code == 401
-    assert keyed.get("/health").status_code == 200
-    assert "fourth-key" not in keyed.log
+    assert keyed.get("/health").status_code == keyed.get("/ready").status_code == 200
+    assert keyed.get("/ready?key=first-key").status_code == 200
+    assert not [key for key in ("first-key", "fourth-key") if key in keyed.log]
 
 
 def refused(*arguments, **environment):
@@ -302,30 +427,64 @@ def test_an_address_that_is_not_of_this_machine_is_named():
         ("a: [", "is no YAML"),
     ],
 )
-def test_a_configuration_that_cannot_be_used_is_named(tmp_path, yaml, said):
+def test_a_configuration_that_cannot_be_used_is_named(tmp_path, monkeypatch, capsys, yaml, said):
     (tmp_path / "serve.yaml").write_text(yaml)
-    assert said in refused("--config", str(tmp_path / "serve.yaml"))
+    monkeypatch.setattr("sys.argv", ["firstpage", "serve", "--config", str(tmp_path / "serve.yaml")])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    told = capsys.readouterr().err
+    assert (ended.value.code, len(told.splitlines())) == (2, 1)
+    assert said in told
 
 
-def test_a_model_that_fails_is_named(start, tmp_path):
-    """By a value function of another package, found through the environment."""
-    package = tmp_path / "bad_values"
-    info = tmp_path / "bad_values-1.dist-info"
-    package.mkdir()
-    info.mkdir()
-    (package / "__init__.py").write_text(
-        "import numpy as np\n"
-        "class NaN:\n"
-        "    name = 'nan'\n"
-        "    def values(self, query, items):\n"
-        "        return np.where([item.text == 'bad' for item in items], np.nan, 0.5)\n"
-    )
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: bad-values\nVersion: 1\n")
-    (info / "entry_points.txt").write_text("[firstpage.value_functions]\nnan = bad_values:NaN\n")
-    server = start(os.environ | {"PYTHONPATH": str(tmp_path)}, ranker="nan", value_function="nan")
-    answer = server.post("/rerank", {"query": "a", "texts": ["good", "bad"]})
+@pytest.fixture(scope="module")
+def faulty(start_waiting):
+    """With a value function of another package, which fails where it is told to."""
+    return start_waiting()
+
+
+def test_a_value_that_is_no_number_is_never_given(faulty):
+    answer = faulty.post("/rerank", {"query": "a", "texts": ["good", "nan"]})
+    assert (answer.status_code, answer.json()["error_type"]) == (424, "backend")
+    assert "'waiting' gave the value nan to the item '1'" in answer.json()["error"]
+    alone = faulty.post("/rerank", {"query": "a", "texts": ["good"]})
+    assert alone.json() == [{"index": 0, "score": pytest.approx(4 / 5)}]
+
+
+def test_a_model_that_raises_is_named(faulty):
+    answer = faulty.post("/rerank", {"query": "fault", "texts": ["good"]})
     assert answer.status_code == 424
-    assert "'nan' gave the value nan to the item '1'" in answer.json()["error"]
-    assert server.post("/rerank", {"query": "a", "texts": ["good"]}).json() == [
-        {"index": 0, "score": pytest.approx(1 / 3)}
-    ]
+    assert answer.json()["error"] == "the value function 'waiting' failed: ZeroDivisionError: a fault"
+    assert faulty.post("/rerank", {"query": "a", "texts": ["good"]}).status_code == 200
+
+
+def test_a_cross_encoder_whose_outputs_are_not_finite_is_named(damaged):
+    def overflow(weights):  # finite in themselves
+        weights["bert.pooler.dense.bias"].fill_(100)
+        weights["classifier.weight"].fill_(3e38)
+
+    folder = damaged(overflow)
+
+    async def rank():
+        async with Service(ServeConfig(ranker=f"cross-encoder@{folder}", precision="fp32")) as service:
+            await service.rank("ba", [Document("do")])
+
+    with pytest.raises(ModelError, match=f"'{folder.name}' gave a number that is not finite"):
+        asyncio.run(rank())
+
+
+def test_a_fault_of_the_service_itself_is_one_sentence_too():
+    app = create_app(Service(ServeConfig(ranker="bm25", value_function="bm25")))
+
+    @app.get("/fault")
+    def fault():
+        raise ZeroDivisionError
+
+    async def ask():
+        transport = httpx.ASGITransport(app, raise_app_exceptions=False)
+        async with httpx.AsyncClient(transport=transport, base_url="http://service") as client:
+            return await client.get("/fault")
+
+    answer = asyncio.run(ask())
+    assert (answer.status_code, answer.json()["error_type"]) == (500, "backend")
+    assert "its log" in answer.json()["error"]

@@ -275,4 +275,6 @@ def test_a_model_that_does_not_end_does_not_keep_the_service_from_ending(start_w
         under_way = pool.submit(held, server, gate)
         waits(server, 1)
         assert server.stop() == 0
-        assert under_way.exception() or under_way.result().status_code >= 500
+        assert under_way.result().status_code == 503
+        assert "send it again" in under_way.result().json()["error"]
+    assert "Traceback" not in server.log
