@@ -1,6 +1,7 @@
 """What the routes share: work that ends with its client, answers in JSON, and the errors they may have."""
 
 from collections.abc import Callable, Coroutine
+from contextlib import suppress
 from typing import Any, TypeVar
 
 from fastapi import Request
@@ -13,6 +14,7 @@ from .service import Service
 
 T = TypeVar("T")
 
+_COUNTED = ("texts", "documents", "input", "inputs", "rank_fields")  # keys of what is looked at one by one
 TRUNCATED: dict[str, Any] = {
     "X-Truncated": {
         "description": "Of how many texts the model read only a part, as they were too long for it.",
@@ -35,30 +37,38 @@ FAILURES: dict[int | str, dict[str, Any]] = {
 }
 
 
-async def done(
-    request: Request, what: str, count: int, work: Callable[[Service], Coroutine[Any, Any, T]]
-) -> T:
+async def few(request: Request) -> None:
+    """Refuses a request of too many documents before each of them is looked at.
+
+    Raises:
+        TooLargeError: it has more than the service takes.
+    """
+    service: Service = request.app.state.service
+    with suppress(ValueError, RecursionError):  # which the framework tells of
+        body = await request.json()  # parsed once
+        for what in _COUNTED if isinstance(body, dict) else ():
+            given, most = body.get(what), service.config.documents
+            if isinstance(given, list) and len(given) > most:
+                service.metrics.rejections.labels("documents").inc()
+                raise TooLargeError(
+                    f"{what}: {len(given)} are more than the {most} of a request; send them in parts"
+                )
+
+
+async def done(request: Request, work: Callable[[Service], Coroutine[Any, Any, T]]) -> T:
     """The result of work for a request, given up when its client hangs up.
 
     Args:
         request: whose client waits.
-        what: is counted against the limit of documents, for the message.
-        count: of these.
         work: what the service shall do.
 
     Raises:
         UnreadyError: no model has answered yet.
-        TooLargeError: the request has too many documents.
         GoneError: the client hung up.
     """
     service: Service = request.app.state.service
     if not service.warm:
         raise UnreadyError("the service is not ready yet; try again in some seconds", {"Retry-After": "2"})
-    if count > service.config.documents:
-        service.metrics.rejections.labels("documents").inc()
-        raise TooLargeError(
-            f"{what}: {count} are more than the {service.config.documents} of a request; send them in parts"
-        )
     return await unless_gone(request.receive, work(service))
 
 

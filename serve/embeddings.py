@@ -4,15 +4,15 @@ import base64
 from typing import Annotated, Any
 
 import numpy as np
-from fastapi import APIRouter, Body, Request
+from fastapi import APIRouter, Body, Depends, Request
 from fastapi.responses import JSONResponse
 from numpy.typing import NDArray
 
-from .answers import FAILURES, TRUNCATED, done, json_answer
+from .answers import FAILURES, TRUNCATED, done, few, json_answer
 from .errors import InvalidError
 from .forms import OpenAIEmbedded, OpenAIEmbeddings, TeiEmbed
 
-router = APIRouter(tags=["embeddings"], responses=FAILURES)
+router = APIRouter(tags=["embeddings"], responses=FAILURES, dependencies=[Depends(few)])
 
 
 @router.post("/v1/embeddings", responses={200: {"model": OpenAIEmbedded, "headers": TRUNCATED}})
@@ -46,7 +46,7 @@ async def _embedded(
     embedder = request.app.state.service.embedder
     if embedder is not None and dimensions not in (None, embedder.dimensions):
         raise InvalidError(f"dimensions: the embedder's vectors have {embedder.dimensions}, not {dimensions}")
-    return await done(request, "inputs", len(texts), lambda service: service.embed(texts, whole))
+    return await done(request, lambda service: service.embed(texts, whole))
 
 
 def _listed(vector: NDArray[np.float32]) -> Any:

@@ -4,18 +4,18 @@ from collections.abc import Mapping
 from typing import Annotated, Any
 from uuid import uuid4
 
-from fastapi import APIRouter, Body, Request
+from fastapi import APIRouter, Body, Depends, Request
 from fastapi.responses import JSONResponse
 from pydantic import Discriminator, Tag
 
 from ..core.values import ranking
-from .answers import FAILURES, TRUNCATED, done, json_answer
+from .answers import FAILURES, TRUNCATED, done, few, json_answer
 from .cross_encoder import Direction
 from .errors import InvalidError
 from .forms import DocumentObject, DocumentsRanked, DocumentsRerank, TeiRank, TeiRerank
 from .service import Document, Ranked
 
-router = APIRouter(tags=["rerank"], responses=FAILURES)
+router = APIRouter(tags=["rerank"], responses=FAILURES, dependencies=[Depends(few)])
 
 _ANSWER: dict[int | str, dict[str, Any]] = {
     200: {"model": list[TeiRank] | DocumentsRanked, "headers": TRUNCATED}
@@ -50,9 +50,8 @@ async def _texts(request: Request, body: TeiRerank) -> JSONResponse:
     cut: Direction = "left" if body.truncation_direction.lower() == "left" else "right"
     documents = list(map(Document, body.texts))
     ranked = await done(
-        request, "texts", len(documents),
-        lambda service: service.rank(body.query, documents, cut, whole=body.truncate is False),
-    )  # fmt: skip
+        request, lambda service: service.rank(body.query, documents, cut, whole=body.truncate is False)
+    )
     rows = [
         {"index": index, "score": score} | ({"text": body.texts[index]} if body.return_text else {})
         for index, score in _best(ranked, body.raw_scores)
@@ -62,9 +61,7 @@ async def _texts(request: Request, body: TeiRerank) -> JSONResponse:
 
 async def _documents(request: Request, body: DocumentsRerank) -> JSONResponse:
     documents = [_document(given, body.rank_fields) for given in body.documents]
-    ranked = await done(
-        request, "documents", len(documents), lambda service: service.rank(body.query, documents)
-    )
+    ranked = await done(request, lambda service: service.rank(body.query, documents))
     results: list[dict[str, Any]] = []
     for index, score in _best(ranked, body.raw_scores)[: body.top_n]:
         results.append({"index": index, "relevance_score": score})

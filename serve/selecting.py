@@ -23,4 +23,4 @@ async def select(request: Request, body: Annotated[SelectRequest, Body()]) -> JS
         body.answer, body.query, body.budget, body.page, body.item, body.form, body.array,
         body.value_function, body.tokens,
     )  # fmt: skip
-    return json_answer(await done(request, "answers", 1, lambda service: service.select(wanted)))
+    return json_answer(await done(request, lambda service: service.select(wanted)))

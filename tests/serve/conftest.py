@@ -127,8 +127,14 @@ def start(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., Se
         return started[-1].ready() if warm else started[-1]
 
     yield make
-    for server in started:
-        if server.process.poll() is None:
+    running = [server for server in started if server.process.poll() is None]
+    for server in running:
+        server.process.terminate()
+    try:
+        assert [server.process.wait(60) for server in running] == [0] * len(running)
+        assert not [server.log for server in started if "Traceback" in server.log]
+    finally:
+        for server in running:
             server.process.kill()
 
 

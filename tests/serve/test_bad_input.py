@@ -119,10 +119,22 @@ def test_what_is_wrong_is_named_in_one_sentence(server, path, body, named):
     assert len(answer.json()["error"]) < 300
 
 
-def test_too_many_documents_are_refused(server):
-    answer = server.post("/rerank", {"query": "a", "texts": ["a"] * 100_000})
+@pytest.mark.parametrize("item", ["a", 0, {}])
+@pytest.mark.parametrize(
+    ("path", "key"),
+    [("/rerank", "texts"), ("/v2/rerank", "documents"), ("/embed", "inputs"), ("/v1/embeddings", "input")],
+)
+def test_too_many_documents_are_refused_before_each_is_looked_at(server, path, key, item):
+    before = server.resident()
+    answer = server.post(path, {"query": "a", key: [item] * 200_000})
     assert answer.status_code == 413
-    assert answer.json()["error"] == "texts: 100000 are more than the 1000 of a request; send them in parts"
+    assert answer.json()["error"] == f"{key}: 200000 are more than the 1000 of a request; send them in parts"
+    assert server.resident() < before + 60  # an error for each would take more than 200
+
+
+def test_as_many_documents_as_allowed_are_taken(faulty):
+    assert len(faulty.post("/rerank", {"query": "a", "texts": ["a"] * 1000}).json()) == 1000
+    assert faulty.post("/rerank", {"query": "a", "texts": ["a"] * 1001}).status_code == 413
 
 
 def test_too_many_tokens_are_refused(server):
