@@ -21,6 +21,7 @@ from .keys import read_keys
 from .memory import return_memory
 from .service import Service
 
+_BACKLOG = 2048  # connections that wait to be taken
 _LAST_MOMENT_S = 1.0  # that a model has to end what it is at, once every answer is given or given up
 
 
@@ -75,6 +76,7 @@ def run(config: ServeConfig) -> None:
             limit_concurrency=config.connections,
             timeout_graceful_shutdown=int(config.drain_s),
         )
+        listening.listen(_BACKLOG)  # now, so that nobody who reads the next line is turned away
         sys.stderr.write(_greeting(listening, bool(keys)) + "\n")
         Server(settings, service, config.notice_s).run(sockets=[listening])
     _leave_behind()
@@ -91,7 +93,7 @@ def _leave_behind() -> None:
 
 
 def _socket(config: ServeConfig) -> socket.socket:
-    """Listens from now on, so that a port in use is known before any model is loaded."""
+    """Takes the address, so that one in use is known before any model is loaded."""
     family = socket.AF_INET6 if ":" in config.host else socket.AF_INET
     made = socket.socket(family, socket.SOCK_STREAM)
     try:
